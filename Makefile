@@ -1,11 +1,11 @@
-# `make help` lists what there is. Everything installs what it needs below .cache/; nothing needs root, an account or a
-# container engine.
+# `make help` lists the targets. Everything is installed below .cache/; nothing needs root, an account or a container
+# engine.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
 DEV := .cache/dev
 BIN := $(DEV)/bin
 FAILED := ../.cache/failed-beside-others.txt
-# The command line of ./pushbench in the environment of the tests, so that the tests need no second environment.
+# The command line of ./pushbench in the tests' environment, so that the tests need no second environment.
 PUSHBENCH := PYTHONPATH='$(CURDIR)/bench' $(BIN)/python -P -m pushbench
 PYTHON_SOURCES := . ../compose ../servers
 K6_BIN := .cache/k6-bench
@@ -14,12 +14,12 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
-# As in the build of the generator: its packages are compiled once, for checks, tests and the program.
+# The same as in the build of the generator: its packages are compiled once, for checks, tests and the program.
 export GOFLAGS := -trimpath
 
 ORDINARY := not images and not engine and not measurement and not workflows and not cluster
 # Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named, and
-# what it does alone counts. Arguments: how many at a time, and which.
+# its result alone counts. Arguments: how many at a time, and which.
 define BESIDE
 cd bench && { ../$(BIN)/python -m pytest -n $(1) --dist worksteal --write-failed=$(FAILED) \
 	-m "$(2) and $(ORDINARY)" || { [ $$? = 1 ] && \

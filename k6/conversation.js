@@ -1,5 +1,5 @@
-// Two clients talk to a server as its protocol.yml says. `pushbench protocol check` passes PUSH_TALK, the file with the
-// server and the declaration, and wants the conversation in PUSH_REPORT.
+// Two clients talk to a server as its protocol.yml describes. `pushbench protocol check` passes PUSH_TALK, the file
+// with the server and the declaration, and expects the conversation in PUSH_REPORT.
 import { converse } from 'k6/x/push';
 
 const talk = JSON.parse(open(__ENV.PUSH_TALK));

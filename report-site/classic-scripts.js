@@ -1,12 +1,12 @@
-// Makes a classic script of an ES module of the build: what it imports is handed over, and what it exports is returned.
-// loader.js is the other half, which loads them. Bindings are handed over once, since no module of the pages exports
-// one that it assigns again.
+// Turns an ES module of the build into a classic script: a function that takes the imports and returns the exports.
+// loader.js loads these scripts. Bindings are passed only once, because no module of the pages reassigns one that it
+// exports.
 
 import { readFileSync } from 'node:fs';
 
 const LOADER = readFileSync('loader.js', 'utf8').replace(/^\s*\/\/.*\n/gm, '');
 
-/** The code of a chunk that `parse` (to ESTree) understands. */
+/** Returns the classic script of a chunk; `parse` parses its code to ESTree. */
 export function classicScript({ code, fileName, isEntry }, parse) {
   const edits = [];
   const imported = [];
@@ -39,7 +39,7 @@ function scriptName(path) {
   return path.replace(/^.*\//, '');
 }
 
-/** Of a string, or of a template without parts, which the minifier makes of one. */
+/** The text of a string, or of a template without expressions, into which the minifier turns some strings. */
 function textOf(node) {
   return node.value ?? node.quasis[0].value.cooked;
 }
@@ -53,7 +53,7 @@ function destructured(specifier) {
   return `${nameOf(specifier.imported)}:${specifier.local.name}`;
 }
 
-/** What only modules may say: `import(...)` and `import.meta`. */
+/** The syntax that only modules may use: `import(...)` and `import.meta`. */
 function* withOwnSyntax(node) {
   if (Array.isArray(node)) for (const each of node) yield* withOwnSyntax(each);
   else if (node && typeof node.type === 'string') {

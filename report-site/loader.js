@@ -1,5 +1,5 @@
-// Loads the scripts that classic-scripts.js makes; the build puts it before the first of them. Each script leaves the
-// names of those that it needs, and a function that takes what they hand over.
+// Loads the scripts that classic-scripts.js makes; the build puts this code before the first of them. Each script
+// registers the names of the scripts that it needs, and a function that takes their exports.
 self.pushbenchCode = (() => {
   const of = {};
   const made = {};

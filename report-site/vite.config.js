@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { defineConfig } from 'vite';
 import { classicScript } from './classic-scripts.js';
 
-/** Plain names, so that nothing piles up beside years of data; the page asks for them by the digest of all of them. */
+/**
+ * Plain names, so that nothing piles up beside years of data; the page requests them with the digest of all of them.
+ */
 function plainAssets() {
   let out = '';
   return {
@@ -28,12 +30,12 @@ function plainAssets() {
   };
 }
 
-/** Each page's code is a script of its own, which is asked for when the page is. */
+/** Each page's code is a script of its own, which is loaded when the page is opened. */
 function classicScripts() {
   return {
     name: 'classic-scripts',
     enforce: 'pre',
-    // Vite wraps each import() to load its style sheets before; these pages have one for all.
+    // Vite wraps each import() to load its style sheets first; these pages share one style sheet.
     load(id) {
       return id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined;
     },

@@ -1,4 +1,4 @@
-"""Checkouts with the generator and the limits of this one and no servers, for whole commands of a user."""
+"""Checkouts with the generator and limits of this checkout and no servers, to run whole commands as a user does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHECKOUT = Project.at(Path(__file__).parents[2])
 
 
 def make_bare_checkout(root: Path) -> Path:
-    """k6 is built where this checkout has it, so it is built once."""
+    """A checkout that uses the k6 of this checkout, which is built only once."""
     bare = Project.at(root)
     built = CHECKOUT.cache / "k6"
     built.mkdir(parents=True, exist_ok=True)
@@ -23,6 +23,6 @@ def make_bare_checkout(root: Path) -> Path:
 
 
 def environment_of(checkout: Path, **more: str) -> dict[str, str]:
-    """The variables of a command there: it runs the code of this checkout, and waits for no other test."""
+    """The environment of a command there: it runs the code of this checkout, and waits for no other test."""
     own = {"PUSHBENCH_ROOT": str(checkout), "PUSHBENCH_LOCK": str(checkout / "lock"), "NO_COLOR": "1"}
     return {**os.environ, "PYTHONPATH": str(CHECKOUT.root / "bench"), **own, **more}

@@ -1,4 +1,4 @@
-"""Records that compare two arms, and the margins by which they are judged."""
+"""Records that compare two arms, and the margins for judging them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ONE_STAGE = SCHEDULE.model_copy(
 
 
 def arms(server: str, *, rounds: int = 20, cpu: float = 0.0, loss: float = 0.0, noise: float = 0.02) -> list[Trial]:
-    """Both arms of a server; the head uses `cpu` more of it and loses `loss`."""
+    """Both arms of a server; the head uses `cpu` more CPU and loses `loss`."""
     random = np.random.default_rng(len(server))
     trials = []
     for round_ in range(1, rounds + 1):
@@ -44,7 +44,7 @@ def arms(server: str, *, rounds: int = 20, cpu: float = 0.0, loss: float = 0.0, 
 
 
 def with_compilers(trials: list[Trial], *shares: float, of_head: float = 1.0) -> list[Trial]:
-    """The trials with CPU of compilers beside that of the server: shares of it by round, and more of it in the head."""
+    """The trials with CPU of compilers added to the server's, as a share of it by round; more in the head."""
 
     def compiling(trial: Trial) -> Trial:
         stage = trial.stages[0]

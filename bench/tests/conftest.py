@@ -20,15 +20,15 @@ from tests.dealing import dealt
 
 
 def pytest_configure() -> None:
-    """Let programs that tests interrupt hear SIGINT: one that a shell starts in its background ignores it, and passes
-    that on to all that it starts."""
+    """Restore the default action of SIGINT for programs that tests interrupt. A shell's background job ignores SIGINT,
+    and so do all its child processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Nothing that is imported here becomes garbage. To look for some takes each worker an eighth of its start."""
+    """Import without garbage collection: imports leave no garbage, and the search takes an eighth of each start."""
     gc.disable()
     try:
         import_own_share(session.config)
@@ -39,10 +39,10 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def import_own_share(config: pytest.Config) -> None:
-    """Import first what no other worker imports first.
+    """Import the modules that no other worker imports first.
 
-    pytest compiles each module of tests once and keeps the result in a file, which takes longer than all else that a
-    worker does to start. Workers that begin at the same module would each compile all of them.
+    pytest compiles each test module once and caches the result in a file. Compiling takes longer than the rest of a
+    worker's start. Workers that began at the same module would each compile all of them.
     """
     if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and config.args_source is config.ArgsSource.TESTPATHS:
         every = sorted(Path(__file__).parent.rglob("test_*.py"))
@@ -50,7 +50,7 @@ def import_own_share(config: pytest.Config) -> None:
             importlib.import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
 
 
-@pytest.hookimpl(trylast=True)  # pytest has left out by then what `-m` leaves out
+@pytest.hookimpl(trylast=True)  # after pytest has removed the tests that `-m` excludes
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     of_kind: dict[str, list[pytest.Item]] = {"early": [], "slow": [], "quick": []}
     for item in items:
@@ -85,7 +85,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def engine_to_itself(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No two tests of the container engine run at the same time, those of another checkout included."""
+    """No two tests of the container engine run at the same time, not even from different checkouts."""
     if not request.node.get_closest_marker("engine"):
         yield
         return
@@ -95,8 +95,8 @@ def engine_to_itself(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def undisturbed_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run does must not depend on what the hypervisor and other tests do to the machine meanwhile.
-    Measurements see it as it is."""
+    """Hide disturbances by the hypervisor and by other tests, so that runs do not depend on them. Only measurements
+    see the real machine."""
     if request.node.get_closest_marker("measurement"):
         return
 

@@ -9,11 +9,11 @@ Item = TypeVar("Item")
 
 
 def dealt(early: Sequence[Item], slow: Sequence[Item], quick: Sequence[Item], workers: int) -> list[Item]:
-    """All tests, so ordered that half of the workers begin with the early ones, and all end with quick ones.
+    """All tests, ordered so that half of the workers begin with the early ones, and all end with quick ones.
 
-    The early tests keep a CPU busy, and most slow ones wait, so the other workers begin with those. pytest-xdist
-    (`--dist worksteal`) gives each worker an equal, contiguous part of the list. A worker that has nothing left takes
-    from the end of another one's part: with quick tests there, all workers end at nearly the same time.
+    The early tests keep a CPU busy, and most slow tests wait, so the other workers begin with slow ones. pytest-xdist
+    (`--dist worksteal`) gives each worker an equal, contiguous part of the list. A worker without tests left takes
+    some from the end of another worker's part: with quick tests there, all workers end at nearly the same time.
     """
     ordered: list[Item] = []
     longer, shorter = list(slow), list(quick)

@@ -1,7 +1,7 @@
 """A test that fails while the hypervisor takes much of the CPU is run again: it may have waited for the machine.
 
-A failure on a machine that ran fails at once. One that comes each time fails, too, however disturbed the machine is.
-The summary names what was run again.
+A test that fails on an undisturbed machine fails at once. One that fails in every run fails, too, however disturbed
+the machine is. The summary names the tests that were run again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ AGAIN = "run_again"
 
 
 def run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestReport]:
-    """The reports of the last run of the test, which is the first one unless that was disturbed."""
+    """The reports of the last run of the test: the first run, unless it failed on a disturbed machine."""
     for left in reversed(range(MOST_CHECKS)):
         began = Since.now()
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -29,7 +29,7 @@ def run(item: pytest.Item, nextitem: pytest.Item | None) -> list[pytest.TestRepo
 
 
 def told(reports: list[pytest.TestReport]) -> list[str]:
-    """What was run again, and why."""
+    """The reasons for which the test was run again."""
     return [
         str(why) for report in reports if report.when == "call" for name, why in report.user_properties if name == AGAIN
     ]

@@ -1,4 +1,4 @@
-"""Explanations of records, for those who show them."""
+"""Explanations of records, for tests of their display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complete records and thresholds without a run; tests change what they are about."""
+"""Complete records and thresholds without a run; each test changes the parts that it checks."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ suites:
 
 METRICS = metrics_of(ORIGINAL)
 WORDS = ORIGINAL.model_dump_json()
-"""which is YAML, too"""
+"""JSON is YAML, too"""
 
 
 def known_suite(*stages: str) -> KnownSuite:
-    """One without limits and margins of its own."""
+    """A suite without limits and margins of its own."""
     return KnownSuite(stages, METRICS)
 
 
@@ -67,7 +67,7 @@ Metrics = Mapping[str, float | None]
 
 
 def make_metrics(clients: int) -> dict[str, float | None]:
-    """What a quick server does with boards of 10."""
+    """Results of a quick server with boards of 10."""
     latencies = {
         f"{kind}_seconds.{point}": milliseconds * factor / 1e3
         for kind, factor in {"echo": 0.8, "delivery": 1.0, "fanout": 1.4, "lateness": 0.2, "connect": 2.0}.items()
@@ -149,12 +149,12 @@ def make_trial(server: str, round_: int = 1, *, results: Sequence[StageResult] |
 
 
 def measured(server: str, metrics: Metrics, *, round_: int = 1, at: int = STAGES[-1]) -> Trial:
-    """A trial that is like every other but for these metrics at `at` clients."""
+    """A trial that differs from the default only in these metrics at `at` clients."""
     return make_trial(server, round_, results=[make_stage(each, metrics if each == at else {}) for each in STAGES])
 
 
 def in_classroom(server: str, metrics: Metrics = MappingProxyType({}), *, round_: int = 1) -> Trial:
-    """A trial that also had boards of 100; `metrics` are those of its last stage."""
+    """A trial that also has boards of 100; `metrics` belong to its last stage."""
     trial = make_trial(server, round_)
     large = [
         make_stage(
@@ -175,7 +175,7 @@ def in_classroom(server: str, metrics: Metrics = MappingProxyType({}), *, round_
 
 
 def by_method_1(record: Record) -> Record:
-    """The record as it was before throughput counted arrivals: without the fields and metrics that came then."""
+    """The record as it was before throughput counted arrivals: without the fields and metrics that were added then."""
 
     def stage(of: StageResult) -> StageResult:
         known = {name: value for name, value in of.metrics.items() if name not in METHOD_2_ONLY}
@@ -206,7 +206,7 @@ def failed(server: str, round_: int = 1, *, message: str = "no answer on /health
 
 
 def make_record(trials: Sequence[Trial], *, planned: Sequence[Trial] = (), **changed: Any) -> Record:
-    """A record of `trials`; `planned` were to come and did not."""
+    """A record of `trials`; the `planned` ones did not run."""
     plan = [
         PlannedTrial(server=each.server, arm=each.arm, round=each.round, order=order, seed=each.seed)
         for order, each in enumerate([*trials, *planned])

@@ -1,8 +1,8 @@
 """A registry in memory that has only what was pushed to it, on a port of loopback, for a real engine.
 
-It speaks as much of https://github.com/opencontainers/distribution-spec/blob/main/spec.md as push and pull need, and
-refuses what that refuses: names with upper case, blobs of another digest, manifests whose blobs it does not have.
-Engines speak plain HTTP to 127.0.0.1.
+It implements the part of https://github.com/opencontainers/distribution-spec/blob/main/spec.md that push and pull
+need. As specified, it refuses names with upper case, blobs of another digest, and manifests whose blobs it does not
+have. Engines use plain HTTP for 127.0.0.1.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class Registry:
     tags: dict[tuple[str, str], str] = field(default_factory=dict)
     uploads: dict[str, bytearray] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    """methods and paths, in their order"""
+    """methods and paths, in the order of the requests"""
     faults: list[int] = field(default_factory=list)
-    """statuses to answer to the next requests for manifests, instead of what would be right"""
+    """statuses of the answers to the next requests for manifests, instead of the correct ones"""
     denied: set[str] = field(default_factory=set)
     """repositories that may not be read"""
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        """Gives its host and port."""
+        """Yields the host and port of the registry."""
         handler = type("Handler", (_Handler,), {"registry": self})
         with serving(ThreadingHTTPServer((LOOPBACK, 0), handler)) as host:
             yield host
@@ -52,7 +52,7 @@ class Registry:
 
 
 def forget(engine: Engine, host: str) -> None:
-    """Take the images of a registry out of the engine, those that have a digest and no tag as well."""
+    """Remove the images of a registry from the engine, including those with a digest and no tag."""
     listed = engine.run("image", "ls", "--no-trunc", "--format", "{{.ID}} {{.Repository}}").splitlines()
     for identity in {line.split(" ")[0] for line in listed if line.split(" ")[1].startswith(f"{host}/")}:
         engine.run("image", "rm", "--force", identity)

@@ -1,4 +1,4 @@
-"""Load reports, usage and windows as a trial would see them when all goes well; tests change what they are about."""
+"""Load reports, usage and windows of a trial without problems; each test changes the parts that it checks."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def stage_report(
 
 
 def pings(*, sent: int = 600, lost: int = 0, seconds: float = 0.001) -> Beside:
-    """What came of so many pings."""
+    """The results of that many pings."""
     counts = {"expected": sent, "received": sent - lost, "lost": lost}
     none = {"duplicate": 0, "out_of_order": 0, "ineligible": 0, "corrupt": 0}
     return Beside(
@@ -118,7 +118,7 @@ def pings(*, sent: int = 600, lost: int = 0, seconds: float = 0.001) -> Beside:
 
 
 def outage(**changed: Any) -> Outage:
-    """A server killed 1 s after the load began, whose 100 clients were back 2 s later; 40 of 900 receipts were lost."""
+    """A server killed 1 s after the load began. Its 100 clients are back 2 s later; 40 of 900 receipts are lost."""
     counts = {"expected": 900, "received": 860, "lost": 40}
     none = {"duplicate": 0, "out_of_order": 0, "ineligible": 0, "corrupt": 0}
     found = Outage(
@@ -231,8 +231,8 @@ def window(
     instructions: tuple[float, float] | tuple[None, None] = (None, None),
     **changed: Any,
 ) -> Window:
-    """Six seconds in which the programs used these CPU seconds, and threads of the server waited for a CPU for `waited`
-    seconds and compiled for `compiled`; `changed` is the machine at the end.
+    """Six seconds in which the programs use these CPU seconds, and threads of the server wait for a CPU for `waited`
+    seconds and compile for `compiled`. `changed` are differences of the machine at the end.
     """
     first, last = instructions
     at = 1.0 + WINDOW_SECONDS

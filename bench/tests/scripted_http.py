@@ -1,4 +1,4 @@
-"""A server of requests and streams that knows nothing of Pushbench, and clients of it whose requests a proxy hears."""
+"""An HTTP server of requests and streams that is independent of Pushbench, and its clients behind a recording proxy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = ("a pound of tea", "two loaves of brown bread", "cheese")
 
 
 class Handler(QuietHandler):
-    """POST /shop/orders has one answer; other POSTs and GETs have streams, of JSON and of text."""
+    """POST /shop/orders gets one answer; other POSTs and GETs get streams, of JSON and of text."""
 
     protocol_version = "HTTP/1.1"
 
@@ -59,7 +59,7 @@ class Handler(QuietHandler):
 
 
 def _chunks(tokens: int) -> Iterator[str]:
-    """As the API of language models has them."""
+    """Events as in the APIs of language models."""
     choices: list[dict[str, Any]] = [
         {"delta": {"role": "assistant", "content": ""}, "finish_reason": None},
         *({"delta": {"content": f"word {number} "}, "finish_reason": None} for number in range(tokens)),
@@ -70,7 +70,7 @@ def _chunks(tokens: int) -> Iterator[str]:
 
 @contextmanager
 def scripted_http() -> Iterator[str]:
-    """Gives its URL."""
+    """Yields its URL."""
     with serving(ThreadingHTTPServer((LOOPBACK, 0), Handler)) as host:
         yield f"http://{host}"
 
@@ -83,9 +83,9 @@ async def heard_by_proxy(
     authorities: Path | None = None,
     within: float = 10,
 ) -> list[Conversation]:
-    """What is heard of clients that get the address of the proxy, `within` seconds after they have ended.
+    """The conversations that the proxy records of clients that get its address, `within` seconds after they have ended.
 
-    What the proxy says meanwhile is added to `notes`.
+    Messages of the proxy are added to `notes`.
     """
     told = [] if notes is None else notes
     listens: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -105,12 +105,12 @@ async def heard_by_proxy(
 
 
 def client_of(url: str, **headers: str) -> httpx.AsyncClient:
-    """Loads no certificates, which would take most of a test's time."""
+    """A client that loads no certificates, since that would take most of a test's time."""
     return httpx.AsyncClient(base_url=url, headers=headers, verify=False, trust_env=False)
 
 
 async def order(url: str) -> None:
-    """Three orders over one connection, and what a browser asks beside them."""
+    """Three orders over one connection, and the additional requests of a browser."""
     async with client_of(url, Authorization=SECRET) as client:
         for number, item in enumerate(WORDS):
             await client.post("/orders", json={}, headers={"Authorization": ""})

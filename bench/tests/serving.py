@@ -1,4 +1,4 @@
-"""Servers beside a test: of Python's `http.server`, which ends as soon as the test does, and others."""
+"""Servers that run during a test: Python's `http.server`, stopped as soon as the test ends, and others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 0.01
-"""how long the end is waited for: half a second by default, which each test would wait"""
+"""interval at which the server checks for its end: with the default of half a second, each test would wait that long"""
 
 
 @contextmanager
 def serving(server: HTTPServer) -> Iterator[str]:
-    """Serve until the block is left, and no longer. Gives the host and the port."""
+    """Serve until the block is left. Yields the host and the port."""
     with server:
         thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
         thread.start()
@@ -28,14 +28,14 @@ def serving(server: HTTPServer) -> Iterator[str]:
 
 
 class QuietHandler(BaseHTTPRequestHandler):
-    """Writes no line for each request."""
+    """A handler that does not log requests."""
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 def await_port(port: int) -> None:
-    """Wait until a server on this machine takes connections."""
+    """Wait until a server on this machine accepts connections."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):

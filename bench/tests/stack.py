@@ -1,4 +1,4 @@
-"""The files of the stack that shows a run, and what of its services this machine can start."""
+"""The files of the stack that shows a run, and the services of it that this machine can start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DATASOURCE = read_yaml(PROVISIONING / "datasources" / "victoria-metrics.yml").da
 
 
 def pinned_image(service: str) -> tuple[str, str, str]:
-    """The variable that overrides it, name:tag, digest."""
+    """The variable that overrides the image, its name:tag, and its digest."""
     found = re.fullmatch(r"\$\{(\w+):-([\w./-]+:[\w.-]+)@(sha256:[0-9a-f]{64})\}", SERVICES[service]["image"])
     assert found, SERVICES[service]["image"]
     variable, tag, digest = found.groups()
@@ -49,7 +49,7 @@ def own_program() -> str | None:
 
 
 def image_here(service: str) -> Mapping[str, str] | None:
-    """The variable that makes compose use an image that this machine has: the one it names, or the pinned tag's."""
+    """The variable that makes compose use an image of this machine: the one that it already names, or a pinned one."""
     variable, tag, digest = pinned_image(service)
     for image in filter(None, (os.environ.get(variable), f"{tag}@{digest}", tag)):
         try:

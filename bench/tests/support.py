@@ -1,4 +1,4 @@
-"""What several tests need: a checkout in a temporary folder, with fake servers and a suite that lasts a second."""
+"""Helpers for several tests: a checkout in a temporary folder, with fake servers and a suite that lasts a second."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def add_server(project: Project, name: str, behaviour: str = "") -> Server:
 
 
 def fake_generator(folder: Path) -> Path:
-    """A program that stands for k6."""
+    """A program that replaces k6."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "k6"
     bench = FAKES.parents[1]

@@ -1,4 +1,4 @@
-"""The server that CONTRIBUTING.md tells to add is added here, word for word, and does all that it promises."""
+"""The server that CONTRIBUTING.md explains how to add is added here, word for word, and does all that is promised."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def example_files() -> dict[str, str]:
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
-    """A checkout with nothing in it but the example."""
+    """A checkout with only the example."""
     folder = tmp_path / "servers" / "example"
     folder.mkdir(parents=True)
     for name, content in example_files().items():
@@ -43,6 +43,6 @@ def test_the_documented_server_is_found_conforms_and_is_measured(catalog: Path) 
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
     measured = pushbench(catalog, "run", "--servers", "example", "--profile", "smoke")
-    assert measured.returncode in (0, 3), measured.stderr  # 3 where the machine is too busy for a valid trial
+    assert measured.returncode in (0, 3), measured.stderr  # 3: the machine is too busy for a valid trial
     assert "nothing lost" in measured.stderr or "invalid" in measured.stderr
     assert list((catalog / "out" / "records").glob("*.json"))

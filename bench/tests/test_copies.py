@@ -1,7 +1,7 @@
-"""What several servers have in common is copied, so that each can be read on its own; the copies stay equal.
+"""Code that several servers have in common is copied, so that each can be read on its own; the copies stay equal.
 
-A file is listed below because its copies must say the same. When one of them is changed, change them all; when a server
-has a reason to differ, remove it from the list and say the reason in that file.
+The copies of each file listed below must be equal. When you change one of them, change them all. When a server has a
+reason to differ, remove it from the list and state the reason in that file.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ COPIES = {
     "class-archive.sh": SPRING_ALL,
     ".mvn/jvm.config": SPRING_ALL,
 }
-"""of each file its servers; ` of ...` tells apart files of one name"""
+"""the servers of each file; ` of ...` distinguishes files of one name"""
 
 
 def copies() -> dict[str, set[str]]:
@@ -90,7 +90,7 @@ def test_copies_are_equal(name: str, servers: tuple[str, ...]) -> None:
 
 
 def test_every_server_streams_the_same_text() -> None:
-    """The servers on Spring have it in another folder than the others."""
+    """The path of the file, which Spring servers have in another folder."""
     streaming = {server.folder.name for server in of_suite(read_catalog(SERVERS), "token-stream")}
     paths = [path for path in source_files(SERVERS) if path.name == "text.txt" and path.parts[0] in streaming]
     texts = {(SERVERS / path).read_bytes() for path in paths}

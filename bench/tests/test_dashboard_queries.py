@@ -35,19 +35,19 @@ from tests.stack import (
 )
 
 SERVER = "node-ws"
-RATE_INTERVAL = "4s"  # what Grafana makes of $__rate_interval with a sample each second: four times as long
+RATE_INTERVAL = "4s"  # Grafana's $__rate_interval is four times the interval of samples, which is a second
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a run left in the store."""
+    """The data of a run in the store."""
 
     url: str
     run: str
     begin: float
     end: float
     disturbed: bool
-    """by the machine, so that what its clients did in a second is not what the profile says"""
+    """by the machine, so that its clients' actions per second may differ from the profile"""
 
     def ask(self, path: str, **parameters: str) -> Any:
         query = urllib.parse.urlencode(parameters)
@@ -58,7 +58,7 @@ class Found:
             raise AssertionError(f"{path}?{query}: {error.read().decode()}") from None
 
     def resolve(self, expression: str) -> str:
-        """As Grafana does, with all servers of the run."""
+        """Replace variables as Grafana does, with all servers of the run."""
         known = {"run": self.run, "server": ".*", "__rate_interval": RATE_INTERVAL, "__range": f"{self.seconds}s"}
         return re.sub(r"\$(\w+)", lambda found: known[found[1]], expression)
 
@@ -67,7 +67,7 @@ class Found:
         return math.ceil(self.end - self.begin)
 
     def values(self, expression: str, *, instant: bool = False) -> dict[str, list[float]]:
-        """The numbers of every series, by its labels; what is no number is left out."""
+        """The numbers of every series, by its labels; values that are no numbers are left out."""
         query = self.resolve(expression)
         if instant:
             rows = self.ask("/api/v1/query", query=query, time=str(self.end))["result"]
@@ -120,7 +120,7 @@ def await_health(url: str, runs: Any, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def found(victoria: str, tmp_path_factory: pytest.TempPathFactory) -> Found:
-    """A smoke run of one server, watched."""
+    """A watched smoke run of one server."""
     out = tmp_path_factory.mktemp("out")
     command = [sys.executable, "-m", "pushbench", "run", "--live", victoria, "--profile", "smoke", "--servers", SERVER]
     begin = time.time()
@@ -137,7 +137,7 @@ def found(victoria: str, tmp_path_factory: pytest.TempPathFactory) -> Found:
     assert record.trials, done.stderr
     (trial,) = record.trials
     assert trial.failure is None, done.stderr
-    # The store shows samples up to four seconds after it got them, unless it is asked.
+    # Unless forced, the store shows samples up to four seconds after it got them.
     with urllib.request.urlopen(f"{victoria}/internal/force_flush", timeout=10):
         return Found(victoria, record.id, begin, time.time(), is_disturbed(trial))
 

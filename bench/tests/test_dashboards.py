@@ -89,7 +89,7 @@ def variable_of(dashboard: Any, name: str) -> Any:
 
 
 def overrides(panel: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The properties that the panel gives a series, or a column, of that name."""
+    """The properties that the panel sets for a series or a column of that name."""
     found: list[dict[str, Any]] = []
     for each in panel["fieldConfig"]["overrides"]:
         matcher = each["matcher"]
@@ -102,12 +102,12 @@ def overrides(panel: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def looked(panel: dict[str, Any], name: str, what: str) -> Any:
-    """What the last override that matches says, as in Grafana."""
+    """The value of the last matching override, as in Grafana."""
     return next((each["value"] for each in reversed(overrides(panel, name)) if each["id"] == what), None)
 
 
 def looks_of_the_site() -> dict[str, str]:
-    """The colour of each listed server on the site's dark pages, which is the theme of the dashboards."""
+    """The colour of each listed server on the site's dark pages; the dashboards are dark, too."""
     dark = STYLE.read_text().partition('[data-theme="dark"]')[2].partition("}")[0]
     colours = re.findall(r"--line-\d: (#[0-9a-f]{6});", dark)
     assert len(colours) == COLOURS
@@ -116,7 +116,7 @@ def looks_of_the_site() -> dict[str, str]:
 
 
 def colour_overrides(mode: str) -> list[dict[str, Any]]:
-    """One for each colour: the server's name, alone or before a blank."""
+    """One pattern for each colour: the server's name, alone or before a blank."""
     by_colour: dict[str, list[str]] = {}
     for server, colour in looks_of_the_site().items():
         by_colour.setdefault(colour, []).append(server.replace("/", r"\/"))
@@ -135,7 +135,7 @@ def is_colour_of_servers(override: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.name)
 def test_a_server_has_the_colour_of_the_site_in_every_panel(path: Path) -> None:
-    """`PUSHBENCH_GOLDEN=write` writes them anew, after a change of report-site/looks.txt or of the colours.
+    """`PUSHBENCH_GOLDEN=write` rewrites the overrides after a change of report-site/looks.txt or of the colours.
 
     A panel with several latencies of a server shows them in shades of its colour.
     """

@@ -15,7 +15,7 @@ def test_half_of_the_workers_begin_with_the_early_tests_and_all_end_with_quick_o
     ordered = dealt(tests["early"], tests["slow"], tests["quick"], workers)
     assert sorted(ordered) == sorted(test for of_kind in tests.values() for test in of_kind)
     shares = []
-    for worker in range(workers):  # as pytest-xdist deals them out
+    for worker in range(workers):  # as pytest-xdist distributes them
         part, ordered = ordered[: (size := len(ordered) // (workers - worker))], ordered[size:]
         found = [test.split()[0] for test in part]
         shares.append({kind: found.count(kind) for kind in kinds})

@@ -1,4 +1,4 @@
-"""Only a failure that the hypervisor may have caused is run again, and it fails when it comes each time."""
+"""A test is run again only if the hypervisor may have caused its failure, and fails if every run fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests import disturbed
 
 
 def runs(monkeypatch: pytest.MonkeyPatch, *failed: bool, stolen: float) -> tuple[bool, list[str]]:
-    """Whether a test fails in the end whose runs come out like these, and what is told; all of them have to be run."""
+    """Whether a test with these results of its runs fails in the end, and the messages. Each result must be used."""
     coming = iter(failed)
     made: list[None] = []
     item: Any = SimpleNamespace(nodeid="test_it", user_properties=[], _initrequest=lambda: made.append(None))

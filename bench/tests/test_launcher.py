@@ -1,4 +1,4 @@
-"""`./pushbench` makes its own environment at its first start, and afterwards only starts Python."""
+"""`./pushbench` creates its own environment at its first start, and only starts Python afterwards."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TINY = "# nothing to install\n"
 TRIES = 3
-"""the fastest counts: what else the machine does only ever makes one slower"""
+"""the fastest counts: other work of the machine can only slow a start down"""
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout whose package prints its arguments and needs no library."""
+    """A checkout with a package that prints its arguments and needs no library."""
     shutil.copy(ROOT / "pushbench", tmp_path)
     package = tmp_path / "bench" / "pushbench"
     package.mkdir(parents=True)
@@ -55,13 +55,13 @@ def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout:
 
 
 def cpu_seconds_of_programs() -> float:
-    """What the programs used that this process started, and that have ended."""
+    """The CPU seconds of this process's children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def folder_with(tmp_path: Path, **programs: str) -> str:
-    """A PATH with the few tools that the launcher uses and the scripts that are given."""
+    """A PATH with the few tools that the launcher uses and these scripts."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in ("sh", "dirname", "readlink", "cmp", "mkdir", "rm", "cp", "flock"):
@@ -76,7 +76,7 @@ def folder_with(tmp_path: Path, **programs: str) -> str:
 
 @pytest.fixture
 def quick(tmp_path: Path) -> str:
-    """A PATH whose Python makes environments at once: their pip installs nothing."""
+    """A PATH whose Python creates environments at once: their pip installs nothing."""
     script = f"""
 [ "$1" = -m ] || exec {sys.executable} "$@"
 {sys.executable} -m venv --without-pip "$3"

@@ -1,4 +1,4 @@
-"""The chat of docs/own-server.md as a server of a catalog: verified and measured by the protocol that it declares."""
+"""The chat of docs/own-server.md as a server of a catalog: verified and measured with its declared protocol."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_chat(catalog: Path, name: str, *, prefix: str = "") -> None:
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout with nothing in it but the chat and one that its file does not fit."""
+    """A checkout with only the chat and a server that does not match its file."""
     root = make_bare_checkout(tmp_path_factory.mktemp("catalog"))
     add_chat(root, "chat")
     add_chat(root, "lame", prefix="> ")
@@ -65,7 +65,7 @@ def test_a_run_measures_the_servers_that_speak_as_they_declare(catalog: Path) ->
     assert trials["chat"]["failure"] is None
     warnings = trials["chat"]["validity"]["warnings"]
     assert [each for each in warnings if "verified" in each["message"]] == []
-    assert "nothing lost" in done.stderr or "invalid" in done.stderr  # where the machine is too busy
+    assert "nothing lost" in done.stderr or "invalid" in done.stderr  # if the machine is too busy
     assert trials["lame"]["failure"]["step"] == "verify"
     told = trials["lame"]["failure"]["message"]
     assert "servers/lame/protocol.yml:7: message.received: client 0 never receives" in told

@@ -18,11 +18,11 @@ ROW = re.compile(r"^\| (\d+) \| `(\w+)` \| .+ \|$", re.MULTILINE)
 OUTSIDE = {"__init__", "__main__"}
 """modules beside the rooms: the version, and the way into the command line"""
 OTHER_TESTS = {"cluster", "fuzz", "runner", "workflows"}
-"""folders of tests that are of no room"""
+"""test folders that belong to no room"""
 
 
 def ladder(text: str) -> dict[str, int]:
-    """The step of each room, the lowest 1."""
+    """The step of each room; the lowest is 1."""
     return {room: int(step) for step, room in ROW.findall(section(text))}
 
 
@@ -31,7 +31,7 @@ def section(text: str) -> str:
 
 
 def modules(package: Path) -> dict[str, Path]:
-    """The files of all modules by their dotted names below the package; that of a room is the room's."""
+    """The files of all modules by their dotted names below the package; a room's `__init__.py` has the room's name."""
     found = {}
     for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package).with_suffix("").parts
@@ -40,7 +40,7 @@ def modules(package: Path) -> dict[str, Path]:
 
 
 def imports(file: Path) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of each import out of the package, those in functions and for types alone included."""
+    """Line and dotted name of each import from the package, including imports in functions and only for types."""
     for node in statements(ast.parse(file.read_text()).body):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -53,7 +53,7 @@ def imports(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def statements(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Those of a body and of all bodies in it. Expressions, which hold no import, are left out: they are most nodes."""
+    """The statements of a body and of all bodies in it. Expressions, most of the nodes, contain no import: left out."""
     for node in body:
         yield node
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -114,7 +114,7 @@ def test_a_room_says_what_it_holds(room: str) -> None:
 
 
 def test_the_test_of_a_module_is_in_the_folder_of_its_room() -> None:
-    """It bears the name of the module, and imports it or runs it as a command."""
+    """A test has the name of its module, and imports it or runs it as a command."""
     rooms = defaultdict(set)
     for name in modules(PACKAGE):
         room, _, module = name.rpartition(".")

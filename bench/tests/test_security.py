@@ -1,4 +1,4 @@
-"""SECURITY.md claims nothing that no file and no test stands for, and names every right that a workflow has."""
+"""Every claim of SECURITY.md is backed by a file or a test, and it names every permission of a workflow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RIGHT = re.compile(r"\| `([\w-]+\.yml)` \| `([\w-]+)` \| `([\w-]+): write` \| (.
 
 
 def granted() -> set[tuple[str, str, str]]:
-    """Files, jobs and what they may write."""
+    """Files, jobs and their write permissions."""
     return {
         (file.name, name, right)
         for file in (ROOT / ".github" / "workflows").glob("*.yml")

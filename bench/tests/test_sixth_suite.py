@@ -1,4 +1,4 @@
-"""A suite is added by its own files alone: those in `sixth_suite`, laid over a copy of the checkout."""
+"""Only a suite's own files are needed to add it: those in `sixth_suite`, copied over a copy of the checkout."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pushbench(copy: Path, *arguments: str) -> str:
-    """What a command prints. 3 is the exit code where the machine was too busy for a valid trial."""
+    """The output of a command. Exit code 3 means that the machine was too busy for a valid trial."""
     environment = {**os.environ, "PYTHONPATH": str(copy / "bench"), "PUSHBENCH_ROOT": str(copy)}
     environment["PUSHBENCH_LOCK"] = str(copy / "lock")
     command = [sys.executable, "-m", "pushbench", *arguments]
@@ -73,6 +73,6 @@ def test_it_shows_up_everywhere_without_another_edit(copy: Path) -> None:
 
 
 def site(copy: Path) -> Any:
-    """What the pages are told."""
+    """The data of the pages."""
     pushbench(copy, "site")
     return json.loads((copy / "out" / "site" / "data" / "manifest.json").read_text())

@@ -1,4 +1,4 @@
-"""The stack that shows a run: its compose file says what it should, and its services start."""
+"""The stack that shows a run: its compose file has the expected content, and its services start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.stack import (
     pinned_image,
 )
 
-# --- what the compose file promises ---
+# --- the compose file ---
 
 
 @pytest.mark.parametrize("service", sorted(SERVICES))
@@ -60,7 +60,7 @@ def test_what_is_mounted_is_there_and_volumes_are_declared() -> None:
 
 
 def test_what_sees_the_machine_starts_only_when_asked() -> None:
-    """Without a profile `docker compose up` leaves a service out that has one."""
+    """Without a profile, `docker compose up` leaves out services that have one."""
     by_default = {name for name, spec in SERVICES.items() if "profiles" not in spec}
     assert by_default == {"victoria-metrics", "grafana", "redis"}
     assert SERVICES["cadvisor"]["profiles"] == ["cadvisor"]

@@ -1,4 +1,4 @@
-"""No source outside a suite's own files knows the suite: its name, protocols, parameters, latencies, words."""
+"""No source outside a suite's own files mentions the suite: its name, protocols, parameters, latencies, words."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SOURCES = (
     "compose/**/*.json",
     "compose/**/*.yml",
 )
-"""what is there for every suite; documentation and examples of the command line may name one"""
+"""sources for all suites; documentation and examples of the command line may name a suite"""
 ELSEWHERE = (
     "bench/pushbench/records/vocabulary.py",  # the words of records from before suites had words
     "bench/pushbench/cli/",  # examples in help texts
-    "k6/internal/schedule/pattern.go",  # input patterns have names that suites may share
+    "k6/internal/schedule/pattern.go",  # suites may share the names of input patterns
     "k6/internal/scripted/",  # servers with faults, for tests of the generator
     "report-site/src/pages/published",  # published figures
     "report-site/src/data/publi",
@@ -37,13 +37,13 @@ PLAIN = {
     "whiteboard": ("board", "boards", "echo", "fan-out", "fanout"),
     "token-stream": ("first token",),
 }
-"""words of a suite's users that no declaration has"""
+"""words of a suite's users that are in no declaration"""
 ORDINARY = {"location"}
-"""names of suites that are words of everything, such as of a page's address"""
+"""names of suites that are also ordinary words, such as of a page's address"""
 
 
 def own(suite: Suite) -> tuple[str, ...]:
-    """Where the suite's own files are: rules, and the clients that speak its protocols."""
+    """The paths of the suite's own files: rules, and the clients for its protocols."""
     identifier = suite.id.replace("-", "_")
     clients = [f"k6/internal/protocol/{name}" for name in (suite.id.replace("-", ""), identifier, "stomp")]
     return (f"bench/pushbench/conformance/{identifier}/", *clients)
@@ -106,7 +106,7 @@ OF_CLIENTS = {
     "location": ("position", "positions", "superseded"),
     "typing-game": ("keystroke", "keystrokes", "matchmaking", "typed"),
 }
-"""words of the protocols, which promises to other suites' clients do not use"""
+"""words of the protocols, which must not occur in promises to other suites' clients"""
 
 
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.id)

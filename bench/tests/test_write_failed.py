@@ -1,4 +1,4 @@
-"""`--write-failed` names the tests that failed, so that they can be repeated."""
+"""`--write-failed` lists the failed tests, so that they can be repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of the tiny suite, with generators that are fakes."""
+"""Runs of the tiny suite, with fake generators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNVERIFIED = Options(DriverChoice("process"), verify=False)
 
 
 class Notebook(Follower):
-    """Keeps what a run says; raises KeyboardInterrupt when the trial begins that `interrupt_at` names."""
+    """Keeps the messages of a run; raises KeyboardInterrupt at the beginning of the trial `interrupt_at`."""
 
     def __init__(self, interrupt_at: int = -1) -> None:
         super().__init__()

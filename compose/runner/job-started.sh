@@ -1,6 +1,6 @@
 #!/bin/sh
-# ACTIONS_RUNNER_HOOK_JOB_STARTED must name a shell script; everything is decided in runner_hook.py.
-# -E -s: nothing of the environment or of the user's home takes part.
+# ACTIONS_RUNNER_HOOK_JOB_STARTED must name a shell script; runner_hook.py makes all decisions. -E -s: ignore the
+# environment and the user's home.
 set -eu
 exec /usr/bin/python3 -E -s /usr/local/lib/pushbench-runner/runner_hook.py \
   /etc/pushbench-runner/settings /run/pushbench-runner/admitted

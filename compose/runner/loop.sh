@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# One job after the other, each in a folder of its own with nothing that an earlier one left. Runs as root, without
-# network and without the credential: registering, admitting, renewing and the job are units of their own.
+# One job after the other, each in a folder of its own without remains of an earlier one. Runs as root, without network
+# and without the credential: registering, admitting, renewing and the job are units of their own.
 set -euo pipefail
 
-STATE=${STATE:-/var/lib/pushbench-runner} # dist/: the Actions runner as it was unpacked; job/: of the job at hand
+STATE=${STATE:-/var/lib/pushbench-runner} # dist/: the unpacked Actions runner; job/: the present job's
 RUN=${RUN:-/run/pushbench-runner}
 OFFER=${OFFER:-/var/lib/pushbench-renewal} # a newer Actions runner, once pushbench-renew.service has found one
 LIBRARY=${LIBRARY:-/usr/local/lib/pushbench-runner}
@@ -13,15 +13,15 @@ JOB_USER=${JOB_USER:-pushbench}
 TURNS=${TURNS:-0} # 0: until stopped
 PAUSE=${PAUSE:-30}
 POLL=${POLL:-1}
-# From the moment at which a job is here. GitHub ends the workflow's jobs after 330 minutes, so this is for a job whose
-# runner no longer listens. Waiting for a job has no limit.
+# Counts from the job's start. GitHub ends the workflow's jobs after 330 minutes, so this is for a job whose runner no
+# longer listens. Waiting for a job has no limit.
 JOB_SECONDS=${JOB_SECONDS:-72000}
 RETRY_SECONDS=${RETRY_SECONDS:-3600}
 
 say() { echo "pushbench-runner: $*"; }
 
-# Nothing of a job outlives it. Images go too: a job can give any image the tag that the next one would trust.
-# What cannot be removed stops the machine, for the next job would find it.
+# Nothing of a job outlives it. Images are removed too: a job can give any image the tag that the next one would trust.
+# If something cannot be removed, the machine stops, because the next job would find it.
 clean() {
   rm -f "$RUN/admitted" "$RUN/busy"
   setfacl --remove-all "$ENGINE_SOCKET"
@@ -36,14 +36,14 @@ clean() {
   rm -rf --one-file-system "$STATE/job"
 }
 
-# A newer Actions runner takes the old one's place when its checksum matches; otherwise the old one goes on.
+# A newer Actions runner replaces the old one if its checksum matches; otherwise the old one stays.
 renew() {
   if [[ ! -e $OFFER/offer ]]; then return; fi
   python3 -E -s "$LIBRARY/runner_unpack.py" take "$OFFER" "$STATE" || say "this machine goes on with the runner it has"
 }
 
 # The runner's files are hard links that belong to root, in a sticky folder of root's: the job may add files beside
-# them, and neither change nor replace them.
+# them, but can neither change nor replace them.
 prepare() {
   cp -al "$STATE/dist" "$STATE/job"
   mkdir -m 0700 "$STATE/job/home"
@@ -69,8 +69,8 @@ job_has_begun() {
   return 1
 }
 
-# await_job PROCESS: returns when a job is here, 1 when the runner has ended without one. A runner that waits while a
-# newer one is there gives way, unless GitHub says that it has just been given a job.
+# await_job PROCESS: returns when a job is here, or 1 when the runner has ended without one. A waiting runner gives way
+# to a newer one, unless GitHub reports that it has just been given a job.
 await_job() {
   local retry=0
   until job_has_begun; do
@@ -83,20 +83,20 @@ await_job() {
   done
 }
 
-# Lets the job in or throws it out.
+# Lets the job in or kills it.
 receive() {
   say "a job is here; GitHub is asked which"
   if systemctl start pushbench-github@admit.service; then
     let_in
   else
     say "the job was not admitted (see: journalctl -u pushbench-github@admit)"
-    sleep "${REFUSAL_SECONDS:-10}" # in which the hook tells the job's owner
+    sleep "${REFUSAL_SECONDS:-10}" # time for the hook to print its sentence for the job's owner
     systemctl kill --signal=KILL pushbench-job.service || true
   fi
 }
 
-# Waits for a job and returns when it has ended, or has been ended because it took too long. A pipe tells of the end:
-# `read` waits for it without a process beside the measurement, and for a limited time.
+# Waits for a job and returns when it has ended, or was ended because it took too long. A pipe signals the end: `read`
+# waits for it without a process beside the measurement, and for a limited time.
 serve() {
   local end job code='' status=0 began
   exec {end}< <(systemctl start --wait pushbench-job.service && echo 0 || echo 1)

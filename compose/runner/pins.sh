@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by provision.sh
-# What is fetched from outside the distribution. The Actions runner is the first one only, which the machine then renews
-# itself. Change version and checksums together: https://github.com/actions/runner/releases publishes them. Each may be
-# set from outside for one call.
+# What is fetched from outside the distribution. The pinned Actions runner is only the first one; the machine then
+# renews it itself. Change version and checksums together: https://github.com/actions/runner/releases publishes them.
+# Each may be overridden from outside for one call.
 pinned=2.338.0
 PUSHBENCH_RUNNER_VERSION=${PUSHBENCH_RUNNER_VERSION:-$pinned}
 if [[ $PUSHBENCH_RUNNER_VERSION == "$pinned" ]]; then # a checksum is of one version only

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Debian (12 or newer) or Ubuntu 24.04 machine the benchmark runner of one repository, or takes all of it away.
-# README.md says what it does and why; --help says how to call it.
+# Makes a Debian (12 or newer) or Ubuntu 24.04 machine the benchmark runner of one repository, or uninstalls everything.
+# README.md explains what it does and why; --help explains how to call it.
 set -euo pipefail
 
 HERE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -114,7 +114,7 @@ check_arguments() {
   fi
 }
 
-# A token or an App: which of the two is there already is seen from the file itself.
+# A token or an App: the existing file shows which of the two is already there.
 check_credential() {
   if [[ -n $token_file && -n $app_key_file$app_id ]]; then
     give_up "--token-file and --app-id exclude each other" "leave one out"
@@ -142,7 +142,7 @@ check_machine() {
   fi
 }
 
-# What depends on the distribution and the processor. Sets ID, VERSION_CODENAME, icu, runner_arch, runner_sum.
+# Facts that depend on the distribution and the processor. Sets ID, VERSION_CODENAME, icu, runner_arch, runner_sum.
 know_machine() {
   # shellcheck source=/dev/null
   source /etc/os-release
@@ -192,7 +192,7 @@ fetch_key() {
 
 fetch() { curl --fail --silent --show-error --location --proto '=https' --tlsv1.2 --retry 3 --output "$2" "$1"; }
 
-# The engine's first start must find its configuration: other user ids mean another store of images.
+# The engine's first start must find its configuration: other user ids use another store of images.
 engine_configuration() {
   local file=/etc/docker/daemon.json
   if [[ -e $file && ! -e $CONFIG/applied/engine ]] && ! cmp -s "$file" "$HERE/files/daemon.json"; then
@@ -201,7 +201,7 @@ engine_configuration() {
   put "$file" 644 <"$HERE/files/daemon.json"
 }
 
-# An engine that changes by itself would end every series: its version is part of a record's environment.
+# An engine that upgrades itself would end every series: its version is part of a record's environment.
 engine_held() {
   local package
   for package in "${ENGINE[@]}"; do
@@ -219,8 +219,8 @@ users() {
   done
 }
 
-# The pinned version is the first one: from then on the machine renews its runner itself (pushbench-renew.service), and
-# what it has is older than the pin only if that failed.
+# The pinned version is the first one: from then on the machine renews its runner itself (pushbench-renew.service). Its
+# runner is older than the pin only if that failed.
 runner() {
   local wanted="$PUSHBENCH_RUNNER_VERSION $runner_sum" here
   folder "$STATE" 755 root:root
@@ -274,7 +274,7 @@ END
   if [[ -n $credential ]]; then put "$CONFIG/credential" 600 <<<"$credential"; fi
 }
 
-# Sets credential. Read once, so that - works, and before anything changes.
+# Sets credential. Reads it once, so that - works, and before anything changes.
 read_credential() {
   credential=''
   local file=$token_file$app_key_file

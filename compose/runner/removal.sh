@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What provision.sh --uninstall does, with the names of provision.sh.
+# What provision.sh --uninstall does; uses the functions and variables of provision.sh.
 
 remove_engine_data() {
   if grep -qxs docker-ce "$CONFIG/packages"; then
@@ -41,7 +41,7 @@ remove_files() {
   gone "$LIBRARY" "$STATE" "$OFFER" /run/pushbench-github /run/pushbench-runner
 }
 
-# The record of what was installed goes last: until then a second --uninstall can go on.
+# The record of what was installed is removed last: until then a second --uninstall can continue.
 uninstall_all() {
   step "services stopped" disabled pushbench-renew.{timer,service} pushbench-{runner,job}.service \
     pushbench-firewall.service

@@ -1,6 +1,6 @@
-"""GitHub's REST API as the benchmark machine asks it: one token, bounded answers, one deadline.
+"""A client of GitHub's REST API for the benchmark machine: one token, bounded answers, one deadline.
 
-The token is in no message and follows no redirect. Standard library only: it runs on the bare machine.
+The token appears in no message and follows no redirect. Standard library only: it runs on the bare machine.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ PAUSE_SECONDS = 3.0
 MOST_ANSWER_BYTES = 8 * 1024 * 1024
 PAGES = 10
 PAGE = 100
-# https://github.blog/changelog/2021-07-26-expiration-options-for-personal-access-tokens/: every answer names the end of
-# the token that asked, if it has one. Installation tokens of an App have none.
+# https://github.blog/changelog/2021-07-26-expiration-options-for-personal-access-tokens/: every answer names the expiry
+# of the request's token, if it has one. Installation tokens of an App have none.
 EXPIRATION = "github-authentication-token-expiration"
 
 
 class GithubFailed(Exception):
-    """One sentence: what GitHub would not do, and what to do about it."""
+    """One sentence: what GitHub refused or failed to do, and what to do about it."""
 
 
 class NoSuchAnswer(Exception):
-    """An HTTP status that a caller may know how to take."""
+    """An HTTP status that a caller may be able to handle."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(f"{what}: HTTP {status}")
@@ -37,14 +37,14 @@ class NoSuchAnswer(Exception):
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the token along."""
+    """Refuses redirects, which would carry the token along."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
 class Github:
-    """The API, asked with one token (none where `token` is empty) until `patience` seconds have passed."""
+    """The API, used with one token (none if `token` is empty) until `patience` seconds have passed."""
 
     def __init__(self, api: str, token: str, patience: float) -> None:
         self._base = api
@@ -52,10 +52,10 @@ class Github:
         self._opener = urllib.request.build_opener(_NoRedirects)
         self._deadline = time.monotonic() + patience
         self.expires: datetime | None = None
-        """When the token ends, as the last answer said; None where GitHub does not say."""
+        """When the token expires, according to the last answer; None if GitHub does not report it."""
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's JSON, None for an empty one. Waits and asks again where that can help.
+        """Returns the answer's JSON, None for an empty one. Waits and repeats the request if that can help.
 
         Raises NoSuchAnswer for a status from 400 to 499, GithubFailed when there was no answer in time.
         """
@@ -72,7 +72,7 @@ class Github:
                 self.pause(PAUSE_SECONDS, f"{what}: {type(error).__name__}")
 
     def pages(self, path: str, key: str, most: int = PAGES) -> Iterator[Any]:
-        """The entries of a paged list, of at most `most` pages."""
+        """Yields the entries of a paged list, of at most `most` pages."""
         for page in range(1, most + 1):
             mark = "&" if "?" in path else "?"
             entries = (self.call("GET", f"{path}{mark}per_page={PAGE}&page={page}") or {}).get(key, [])
@@ -81,7 +81,7 @@ class Github:
                 return
 
     def pause(self, seconds: float, why: str) -> None:
-        """Raises GithubFailed instead when time is up."""
+        """Waits, or raises GithubFailed if the wait would exceed the deadline."""
         if time.monotonic() + seconds > self._deadline:
             raise GithubFailed(f"GitHub gave no usable answer in time ({why}); is its status page green?")
         time.sleep(seconds)
@@ -108,7 +108,7 @@ class Github:
 
 
 def _waits(status: int, headers: Any) -> float | None:
-    """Seconds after which the same question may be answered; None when waiting cannot help."""
+    """Seconds after which the same request may succeed; None if waiting cannot help."""
     limited = status == 429 or (status == 403 and (headers.get("Retry-After") or _used_up(headers)))
     if not limited and status < 500:
         return None

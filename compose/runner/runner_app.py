@@ -1,12 +1,12 @@
-"""A GitHub App in place of a personal token: a token for an hour, of this repository and for two permissions only.
+"""A GitHub App in place of a personal token: an hour's token for this repository and two permissions only.
 
 The App signs a short statement with its private key (RS256), and GitHub answers with an installation token:
 https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 and .../generating-an-installation-access-token-for-a-github-app.
 
 Python's standard library has no RSA. `openssl` signs: Debian and Ubuntu keep it up to date, and ca-certificates needs
-it anyway. Its arguments name the key's file and never hold the key. A signature of our own making would be cryptography
-that nobody maintains; a Python package would be one more thing to update on a machine that lives on.
+it anyway. Its arguments name the key's file and never contain the key. Our own code for the signature would be
+cryptography that nobody maintains. A Python package would be one more thing to update on a persistent machine.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from runner_policy import Settings
 
 OPENSSL = "/usr/bin/openssl"
 PERMISSIONS = {"administration": "write", "actions": "read"}
-DRIFT_SECONDS = 60  # GitHub recommends to date a statement back by this, for clocks that differ
-LIFE_SECONDS = 480  # GitHub refuses more than 600 from its own present
+DRIFT_SECONDS = 60  # GitHub recommends backdating a statement by this, for clocks that differ
+LIFE_SECONDS = 480  # GitHub refuses more than 600 from its own time
 SIGNING_SECONDS = 10.0
-PATIENCE_SECONDS = 45.0  # comes on top of what the command itself may take
+PATIENCE_SECONDS = 45.0  # in addition to the time of the command itself
 
 
 def is_app_key(text: str) -> bool:
@@ -35,7 +35,7 @@ def is_app_key(text: str) -> bool:
 
 
 def installation_token(settings: Settings, key: Path) -> str:
-    """A token of the App's installation on the repository. Raises GithubFailed."""
+    """Returns a token of the App's installation on the repository. Raises GithubFailed."""
     github = Github(settings.api, statement(settings.app_id, key, int(time.time())), PATIENCE_SECONDS)
     owner_and_name = settings.repository
     wanted = {"repositories": [owner_and_name.partition("/")[2]], "permissions": PERMISSIONS}
@@ -50,7 +50,7 @@ def installation_token(settings: Settings, key: Path) -> str:
 
 
 def statement(app_id: str, key: Path, now: int) -> str:
-    """The JSON Web Token with which the App says who it is. Raises GithubFailed where the key does not sign."""
+    """Returns the JSON Web Token that authenticates the App. Raises GithubFailed if the key does not sign."""
     claims = {"iat": now - DRIFT_SECONDS, "exp": now + LIFE_SECONDS, "iss": app_id}
     text = f"{_encoded({'alg': 'RS256', 'typ': 'JWT'})}.{_encoded(claims)}"
     try:
@@ -63,7 +63,7 @@ def statement(app_id: str, key: Path, now: int) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise GithubFailed(f"{OPENSSL} could not sign ({type(error).__name__}); run provision.sh again") from None
-    if done.returncode != 0:  # what openssl says may quote the key
+    if done.returncode != 0:  # the output of openssl may quote the key
         raise GithubFailed("the App's private key does not sign; download a new one and give it with --app-key-file")
     return f"{text}.{_base64(done.stdout)}"
 

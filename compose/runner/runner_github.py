@@ -1,8 +1,8 @@
 """The calls to GitHub that need the machine's credential.
 
     runner_github.py register SETTINGS CREDENTIAL FOLDER   writes FOLDER/jitconfig (good for one job) and FOLDER/runner
-    runner_github.py admit SETTINGS CREDENTIAL FOLDER      exit status 0 when the run that it was given may be here
-    runner_github.py retire SETTINGS CREDENTIAL FOLDER     exit status 0 when GitHub has forgotten it
+    runner_github.py admit SETTINGS CREDENTIAL FOLDER      exit status 0 if the run that it was given may be here
+    runner_github.py retire SETTINGS CREDENTIAL FOLDER     exit status 0 if GitHub has removed it
 
 CREDENTIAL is a file with a token or a GitHub App's private key, so that it is in no argument and no environment; it is
 in no message either. Standard library only. Endpoints: https://docs.github.com/rest/actions/self-hosted-runners,
@@ -24,27 +24,28 @@ from runner_app import installation_token, is_app_key
 from runner_policy import FLEET, BadSettings, Refused, Settings, check_run, read_settings
 
 LABEL = "pushbench"
-# A just-in-time runner has the labels that the request names and no others: `self-hosted` and its like are added by the
-# runner's own configuration, which the just-in-time one replaces.
+# A just-in-time runner has the labels that the request names and no others: the runner's own configuration adds
+# `self-hosted` and similar labels, and the just-in-time one replaces it.
 # https://docs.github.com/rest/actions/self-hosted-runners#create-configuration-for-a-just-in-time-runner-for-a-repository
 # https://github.com/actions/runner/blob/main/src/Runner.Listener/Configuration/ConfigurationManager.cs (CreateNewAgent)
 LABELS = ("self-hosted", LABEL)
-PATIENCE_SECONDS = 90.0  # of one command; the loop starts it again
-# The lists of runs and jobs lag behind: a run is seen as queued, or not at all, while its job is here already. Less
-# than the unit's TimeoutStartSec, which is less than what the hook waits.
+PATIENCE_SECONDS = 90.0  # for one command; the loop starts it again
+# The lists of runs and jobs lag behind: a run appears as queued, or not at all, while its job is here already. Less
+# than the unit's TimeoutStartSec, which is less than the time that the hook waits.
 ADMISSION_SECONDS = 300.0
 MOST_PAUSE_SECONDS = 15.0
-# Of https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository, those that are not over.
+# The statuses of runs that are not over:
+# https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
 ALIVE = ("in_progress", "queued", "waiting", "pending", "requested")
-NEWEST_PAGES = 2  # of the list without a filter, which is the quicker one to follow
+NEWEST_PAGES = 2  # of the list without a filter, which lags less
 OVER = "completed"
 NOTICE_DAYS, URGENT_DAYS = 30, 7
 RIGHTS = "Administration: write and Actions: read"
 
 
 def register(github: Github, settings: Settings, folder: Path, pause: Callable[[float, str], None]) -> int:
-    """Register this machine for one job; returns the runner's number. Raises GithubFailed."""
-    # GitHub gives a name to one runner at a time: this is what keeps a second machine out.
+    """Registers this machine for one job; returns the runner's number. Raises GithubFailed."""
+    # GitHub gives a name to one runner at a time, which keeps a second machine out.
     wanted = {"name": settings.name, "runner_group_id": settings.group, "labels": [*LABELS], "work_folder": "_work"}
     while True:
         refuse_others(github, settings)
@@ -68,8 +69,8 @@ def register(github: Github, settings: Settings, folder: Path, pause: Callable[[
 
 
 def refuse_others(github: Github, settings: Settings) -> None:
-    """Forget what an earlier start of this machine left. Raises GithubFailed when another machine has our label, and
-    not both are of a fleet."""
+    """Removes what an earlier start of this machine left. Raises GithubFailed if another machine has our label, unless
+    both are of a fleet."""
     try:
         for runner in list(github.pages(f"{_actions(settings)}/runners", "runners")):
             ours = runner["name"] == settings.name
@@ -90,7 +91,7 @@ def refuse_others(github: Github, settings: Settings) -> None:
 
 
 def forget(github: Github, settings: Settings, runner: int) -> bool:
-    """Whether GitHub has forgotten the runner and gives it no job. It answers 422 while the runner has one."""
+    """Whether GitHub has removed the runner and gives it no job. It answers 422 while the runner has one."""
     try:
         github.call("DELETE", f"{_actions(settings)}/runners/{runner}")
     except NoSuchAnswer as error:
@@ -102,10 +103,10 @@ def forget(github: Github, settings: Settings, runner: int) -> bool:
 
 
 def admit(github: Github, settings: Settings, runner: int) -> str:
-    """Wait until GitHub says which run the runner was given; returns its address.
+    """Waits until GitHub reports which run the runner was given; returns the run's address.
 
-    What a run or a job says of its status is late, so the runner's number decides; only what is over is left out.
-    Raises Refused when the run must not be here, GithubFailed when that cannot be known.
+    The statuses of runs and jobs lag, so the runner's number decides; only completed ones are left out.
+    Raises Refused if the run must not be here, GithubFailed if that cannot be established.
     """
     wait = runner_api.PAUSE_SECONDS
     while True:
@@ -122,7 +123,7 @@ def admit(github: Github, settings: Settings, runner: int) -> str:
 
 
 def _runs(github: Github, settings: Settings) -> Iterator[Any]:
-    """Each run of the repository that may have a job here, once."""
+    """Yields each run of the repository that may have a job here, once."""
     seen: set[int] = set()
     lists = [(f"?status={ALIVE[0]}", runner_api.PAGES), ("", NEWEST_PAGES)]
     lists += [(f"?status={status}", runner_api.PAGES) for status in ALIVE[1:]]
@@ -135,7 +136,7 @@ def _runs(github: Github, settings: Settings) -> Iterator[Any]:
 
 
 def expiry(expires: datetime | None, now: datetime) -> str | None:
-    """A warning when the token ends within 30 days, another within 7."""
+    """A warning if the token expires within 30 days, another within 7."""
     if expires is None or (days := (expires - now).days) >= NOTICE_DAYS:
         return None
     told = f"the token expires in {max(days, 0)} days, on {expires:%Y-%m-%d}"
@@ -187,7 +188,7 @@ def main(verb: str, settings_file: Path, credential: Path, folder: Path) -> int:
 
 
 def act(verb: str, github: Github, settings: Settings, folder: Path) -> str:
-    """Do what the verb says; returns the line for the journal. Raises GithubFailed and Refused."""
+    """Executes the verb; returns the line for the journal. Raises GithubFailed and Refused."""
     if verb == "register":
         number = register(github, settings, folder, github.pause)
         if warning := expiry(github.expires, datetime.now(UTC)):

@@ -2,11 +2,11 @@
 
     runner_hook.py SETTINGS ADMITTED
 
-Exit status 0 when the job may begin. Otherwise it says why in one sentence and ends the worker that would run the
-steps: to the Actions runner a failed hook is a failed step only, and steps with `if: always()` would still run.
+Exit status 0 if the job may begin. Otherwise it prints the reason in one sentence and ends the worker that would run
+the steps: the Actions runner treats a failed hook as a failed step only, and steps with `if: always()` would still run.
 
-A job can keep any hook from starting (`defaults.run.working-directory: /nowhere` does), so the hook is the part that
-explains. What keeps a job from the container engine is the admission, which asks GitHub and which the hook waits for.
+A job can keep any hook from starting (`defaults.run.working-directory: /nowhere` does), so the hook only
+explains. The admission keeps a job from the container engine: it asks GitHub, and the hook waits for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from runner_policy import MOST_EVENT_BYTES, BadSettings, Refused, check_job, parse_event, read_settings
 
 ADMISSION_SECONDS = 420.0  # more than the TimeoutStartSec of the admission's unit
-UPLOAD_SECONDS = 5.0  # in which the worker, before it is killed, sends the sentence on to GitHub
+UPLOAD_SECONDS = 5.0  # time for the worker to send the sentence on to GitHub before it is killed
 WORKER = "Runner.Worker"
 
 
@@ -41,7 +41,7 @@ def main(settings: Path, admitted: Path) -> int:
 
 
 def read_event(environment: Mapping[str, str]) -> bytes:
-    """Raises Refused unless it is a regular file that can be read. Reads at most a byte more than is allowed."""
+    """Reads the event file, at most one byte over the limit. Raises Refused unless it is a readable regular file."""
     try:
         descriptor = os.open(environment.get("GITHUB_EVENT_PATH", ""), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def read_event(environment: Mapping[str, str]) -> bytes:
 
 
 def await_admission(admitted: Path) -> None:
-    """Raises Refused when the machine has not let the job in by then."""
+    """Waits for the admission. Raises Refused if the machine has not let the job in by the deadline."""
     deadline = time.monotonic() + ADMISSION_SECONDS
     while not admitted.exists():
         if time.monotonic() > deadline:

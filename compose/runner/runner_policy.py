@@ -1,8 +1,7 @@
-"""Which jobs may run on the benchmark machine. Decides only: it reads no environment and calls nobody.
+"""Which jobs may run on the benchmark machine. Decides only: it reads no environment and makes no calls.
 
-Two askers hold a job against the same rules: the job-started hook, which knows what the job's environment and event
-file say, and the admission, which knows what GitHub's API says of the run. Standard library only: it runs on the bare
-machine.
+Two callers check a job against the same rules: the job-started hook, with the job's environment and event file, and the
+admission, with the answer of GitHub's API about the run. Standard library only: it runs on the bare machine.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ FLEET = re.compile(r"pushbench-[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 
 @dataclass(frozen=True)
 class Settings:
-    """What `provision.sh` was told."""
+    """The options of `provision.sh`."""
 
     repository: str
     """owner/name, as GitHub spells it"""
@@ -49,11 +48,11 @@ class Settings:
     server: str
     api: str
     runner_group: str
-    """the number of the runner group; 1 is the default group, and the only one that a repository of a person has"""
+    """the number of the runner group; 1 is the default group, the only one of a personal repository"""
     app_id: str
-    """the id of the GitHub App whose key the credential is; empty where it is a token"""
+    """the id of the GitHub App whose key is the credential; empty if the credential is a token"""
     name: str = ALONE
-    """of this machine on GitHub; another one than `ALONE` is of a fleet, whose machines share the label"""
+    """the name of this machine on GitHub; any other than `ALONE` is of a fleet, whose machines share the label"""
 
     @property
     def ref(self) -> str:
@@ -65,7 +64,7 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
-    """Lines of `name=value`. Raises BadSettings."""
+    """Reads lines of `name=value`. Raises BadSettings."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -83,7 +82,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def parse_event(text: bytes) -> Mapping[str, Any]:
-    """The event file. Raises Refused unless it is one plain JSON object, in which every key stands once."""
+    """Parses the event file. Raises Refused unless it is one plain JSON object without duplicate keys."""
     hint = "start the workflow again, and if that is no help look at the runner's log"
     if len(text) > MOST_EVENT_BYTES:
         raise Refused(f"a job whose event file has {len(text)} bytes, more than {MOST_EVENT_BYTES}", hint)
@@ -135,7 +134,7 @@ def check_run(settings: Settings, run: Any) -> None:
 def _on_default_branch(settings: Settings, name: str, ref: str, event: Mapping[str, Any]) -> None:
     if ref != settings.ref:
         raise _refused_branch(settings, name, ref)
-    # The event of a schedule names little more than its cron line.
+    # The event of a schedule contains little more than its cron line.
     if name != "schedule":
         _own_repository(settings, _text(event, "repository", "full_name"))
         _same("the event's ref", _text(event, "ref"), settings.ref)
@@ -218,7 +217,7 @@ def _commit(what: str, value: str) -> None:
 
 
 def _shown(value: str) -> str:
-    """Safe in a log line and in a workflow command: printable ASCII, short, without what either could act on."""
+    """Makes a value safe in a log line and in a workflow command: short printable ASCII that neither interprets."""
     cut = value if len(value) <= 80 else f"{value[:80]}..."
     return "'" + re.sub(r"[^ -~]|[%:'`<>@]", "?", cut) + "'"
 

@@ -1,10 +1,10 @@
 """Fetches the newest Actions runner and offers it to the loop, which takes it between two jobs.
 
-    runner_renewal.py SETTINGS STATE OFFER    looks when the last look is a day old; writes OFFER/offer and the archive
+    runner_renewal.py SETTINGS STATE OFFER    looks if the last look is a day old; writes OFFER/offer and the archive
 
 GitHub gives a runner no jobs when it is 30 days older than the next release, and a just-in-time runner never updates
-itself. Releases are public, so this has no token: who fetches and unpacks what the internet sends should hold nothing.
-It offers only; root compares once more (runner_unpack.py). Whatever fails here leaves the machine as it is.
+itself. Releases are public, so this has no token: a program that fetches and unpacks untrusted data should have no
+secrets. It only offers; root compares once more (runner_unpack.py). A failure here leaves the machine as it is.
 
 Releases: https://docs.github.com/rest/releases/releases. Their assets carry a SHA-256 that GitHub itself computes at
 the upload: https://github.blog/changelog/2025-06-03-releases-now-expose-digests-for-release-assets/. Standard library
@@ -37,12 +37,12 @@ from runner_unpack import CHUNK, MOST_ARCHIVE_BYTES, BadArchive, Version, check,
 RELEASES = "/repos/actions/runner/releases?per_page=30"
 # https://docs.github.com/en/actions/reference/runners/self-hosted-runners#runner-software-updates-on-self-hosted-runners
 GRACE = timedelta(days=30)
-LOOK_SECONDS = 20 * 3600.0  # the timer asks every six hours, so that a failed look is made up for
+LOOK_SECONDS = 20 * 3600.0  # the timer fires every six hours, to make up for a failed look
 PATIENCE_SECONDS = 120.0
 DOWNLOAD_SECONDS = 1200.0
 TIMEOUT_SECONDS = 60.0
 ARCHITECTURES = {"x86_64": "x64", "aarch64": "arm64"}
-# Where a release's files are: https://docs.github.com/en/actions/reference/runners/self-hosted-runners#accessible-domains-by-function
+# The host of a release's files: https://docs.github.com/en/actions/reference/runners/self-hosted-runners#accessible-domains-by-function
 FILES = ".githubusercontent.com"
 
 
@@ -57,11 +57,11 @@ class Release:
     version: Version
     published: datetime
     assets: dict[str, tuple[int, str]]
-    """size and SHA-256 by name; without files that GitHub tells no digest of"""
+    """size and SHA-256 by name; without files for which GitHub reports no digest"""
 
 
 def read_releases(document: Any) -> list[Release]:
-    """The newest first; what is not of a release's form is left out. Raises NotRenewed when nothing is left."""
+    """Returns the releases, newest first, without malformed entries. Raises NotRenewed if none is left."""
     found = [release for each in document if (release := _release(each))] if isinstance(document, list) else []
     if not found:
         raise NotRenewed("GitHub lists no release of the Actions runner that this version can read")
@@ -91,7 +91,7 @@ def ends(releases: list[Release], current: Version) -> datetime | None:
 
 
 def left(end: datetime | None, looked: datetime | None, now: datetime) -> str:
-    """How long the current version is good for, as far as that is known."""
+    """How long the current version still works, as far as that is known."""
     if end is not None:
         days = (end - now).days
         return f"GitHub refuses it in {days} days" if days >= 0 else f"GitHub refuses it since {end:%Y-%m-%d}"
@@ -102,7 +102,7 @@ def left(end: datetime | None, looked: datetime | None, now: datetime) -> str:
 
 @dataclass
 class Known:
-    """What the last look found, kept for the day on which a look fails."""
+    """The result of the last look, kept in case a later look fails."""
 
     looked: datetime
     version: Version
@@ -117,7 +117,7 @@ class Known:
 
     @classmethod
     def read(cls, path: Path, version: Version) -> Known | None:
-        """What was found about this version."""
+        """Returns what was found about this version."""
         try:
             document = json.loads(path.read_text())
             end = datetime.fromisoformat(document["end"]) if document["end"] else None
@@ -128,7 +128,7 @@ class Known:
 
 
 def renew(settings: Settings, current: Version, offer: Path) -> str:
-    """Offers the newest release when it is newer; returns a line about it. Raises NotRenewed."""
+    """Offers the newest release if it is newer; returns a line about it. Raises NotRenewed."""
     github = Github(settings.api, "", PATIENCE_SECONDS)
     try:
         releases = read_releases(github.call("GET", RELEASES))
@@ -141,7 +141,7 @@ def renew(settings: Settings, current: Version, offer: Path) -> str:
         return f"Actions runner {shown(current)} is the newest"
     machine = ARCHITECTURES.get(platform.machine(), platform.machine())
     name = f"actions-runner-linux-{machine}-{shown(newest.version)}.tar.gz"
-    Known(known.looked - timedelta(days=1), current, known.end).write(offer / "known.json")  # what follows may fail
+    Known(known.looked - timedelta(days=1), current, known.end).write(offer / "known.json")  # the rest may fail
     if name not in newest.assets:
         raise NotRenewed(f"release {shown(newest.version)} tells no SHA-256 of {name}")
     size, digest = newest.assets[name]
@@ -155,7 +155,7 @@ def renew(settings: Settings, current: Version, offer: Path) -> str:
 
 
 def may_lead(server: str, address: str) -> bool:
-    """Whether a download may go on there: GitHub itself, or where GitHub keeps files."""
+    """Whether a download may continue at this address: at GitHub itself, or at its hosts for files."""
     there, home = urllib.parse.urlsplit(address), urllib.parse.urlsplit(server)
     if (there.scheme, there.netloc) == (home.scheme, home.netloc):
         return True
@@ -179,7 +179,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def fetch(address: str, server: str, target: Path, size: int, digest: str) -> None:
-    """Downloads, compares and looks through the archive. Leaves nothing behind when it raises NotRenewed."""
+    """Downloads, compares and inspects the archive. Leaves nothing behind if it raises NotRenewed."""
     if not 0 < size <= MOST_ARCHIVE_BYTES:
         raise NotRenewed(f"the archive has {size} bytes, more than {MOST_ARCHIVE_BYTES} or none")
     part = target.with_suffix(".part")
@@ -200,7 +200,7 @@ def fetch(address: str, server: str, target: Path, size: int, digest: str) -> No
 
 
 def _download(address: str, server: str, part: Path, size: int) -> str:
-    """The SHA-256 of what came. Raises NotRenewed when it is of another length or takes too long."""
+    """Returns the SHA-256 of the download. Raises NotRenewed if its length differs or it takes too long."""
     opener = urllib.request.build_opener(_Redirects(server))
     headers = {"User-Agent": "pushbench-runner"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - from the settings

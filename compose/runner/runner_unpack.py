@@ -1,11 +1,11 @@
-"""Unpacks an archive of the Actions runner, whole or not at all, and puts it in the place of the one before.
+"""Unpacks an archive of the Actions runner, whole or not at all, and replaces the previous one with it.
 
     runner_unpack.py unpack ARCHIVE FOLDER    FOLDER must not exist yet
     runner_unpack.py take OFFER STATE         OFFER/offer and OFFER/runner.tar.gz become STATE/dist, if they agree
 
-Runs as root, without a network. What it reads was fetched by somebody who may do less (runner_renewal.py), so nothing
-of it is believed: the archive is copied, the copy's SHA-256 compared with the offer's, and every path checked before
-the first is written. Standard library only.
+Runs as root, without a network. A program with fewer rights (runner_renewal.py) fetched its input, so it trusts
+none of it: it copies the archive, compares the copy's SHA-256 with the offer's, and checks every path before it writes
+the first. Standard library only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def shown(version: Version) -> str:
 
 
 def installed(state: Path) -> Version:
-    """What STATE/version names. Raises BadArchive when it names nothing."""
+    """Returns the version in STATE/version. Raises BadArchive if there is none."""
     try:
         version = parse_version(((state / "version").read_text().split() or [""])[0])
     except (OSError, UnicodeDecodeError):
@@ -57,7 +57,7 @@ def installed(state: Path) -> Version:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Raises BadArchive before anything is written when a path leads out, OSError when writing fails."""
+    """Unpacks the archive. Raises BadArchive before it writes if a path leads out, OSError if writing fails."""
     try:
         with tarfile.open(archive, "r:gz") as tar:
             members = check(tar)
@@ -69,7 +69,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def check(tar: tarfile.TarFile) -> list[tuple[PurePosixPath, tarfile.TarInfo]]:
-    """The members in their order. Raises BadArchive for one that a release of the runner never has."""
+    """Returns the members in their order. Raises BadArchive for one that a release of the runner never has."""
     members: list[tuple[PurePosixPath, tarfile.TarInfo]] = []
     kinds: dict[PurePosixPath, bytes] = {}
     size = 0
@@ -102,7 +102,7 @@ def _check_member(path: PurePosixPath, member: tarfile.TarInfo, kinds: dict[Pure
     if path in kinds and not (member.isdir() and kinds[path] == tarfile.DIRTYPE):
         raise BadArchive(f"the archive holds {shown_path} twice")
     if member.issym():
-        # Only leading dots: `folder/..` of a folder that is a link is somewhere else.
+        # Only leading dots: if `folder` is a link, `folder/..` is somewhere else.
         parts = PurePosixPath(member.linkname).parts
         ups = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
         if not parts or parts[0] == "/" or ".." in parts[ups:] or ups >= len(path.parts):
@@ -139,9 +139,9 @@ def _folder(path: Path) -> None:
 
 
 def take(offer: Path, state: Path) -> str:
-    """Puts the offered runner in place; returns a line about it. The offer is gone afterwards, whatever became of it.
+    """Puts the offered runner in place; returns a line about it. The offer is removed in any case.
 
-    Raises BadArchive when the offer is refused; what is in place stays.
+    Raises BadArchive if the offer is refused; the present runner then stays.
     """
     try:
         if not (state / "dist").is_dir() and (state / "dist.old").is_dir():
@@ -164,7 +164,7 @@ def take(offer: Path, state: Path) -> str:
 
 
 def read_offer(path: Path) -> tuple[Version, str]:
-    """Raises BadArchive unless it is one line: version and SHA-256."""
+    """Returns version and SHA-256 of an offer. Raises BadArchive unless it is one line with both."""
     with _open(path) as file:
         text = file.read(200)
     found = re.fullmatch(rb"([0-9.]{5,20}) ([0-9a-f]{64})\n", text)
@@ -175,7 +175,7 @@ def read_offer(path: Path) -> tuple[Version, str]:
 
 
 def verified_copy(source: Path, target: Path, digest: str) -> Path:
-    """A copy that its writer cannot reach. Raises BadArchive when its SHA-256 is another."""
+    """Returns a copy that its writer cannot reach. Raises BadArchive if its SHA-256 differs."""
     found = hashlib.sha256()
     target.unlink(missing_ok=True)
     with _open(source) as file, os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
@@ -190,7 +190,7 @@ def verified_copy(source: Path, target: Path, digest: str) -> Path:
 
 
 def swap(state: Path) -> None:
-    """dist.new becomes dist. Until the offer is gone, a next start finds it and goes on, with dist.old if it must."""
+    """Renames dist.new to dist. Until the offer is gone, the next start continues with it, from dist.old if needed."""
     shutil.rmtree(state / "dist.old", ignore_errors=True)
     if (state / "dist").is_dir():
         (state / "dist").rename(state / "dist.old")

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# How provision.sh speaks and acts. A step looks at the machine as it is and calls `change` for what is missing, so a
-# second run changes nothing and a run after a failure goes on where that one stopped.
+# The steps of provision.sh and their output. A step inspects the machine and calls `change` for what is missing. So a
+# second run changes nothing, and a run after a failure continues where the failed one stopped.
 
 dry_run=${dry_run:-}
-changes=() # of the step at hand
+changes=() # of the present step
 changed_steps=0
 
 say() { echo "$*"; }
@@ -15,7 +15,7 @@ give_up() {
   exit 1
 }
 
-# step NAME FUNCTION [ARGUMENTS]: run it and say whether anything changed
+# step NAME FUNCTION [ARGUMENTS]: runs it and prints whether anything changed
 step() {
   local name=$1
   shift
@@ -44,7 +44,7 @@ folder() {
   if ! has_mode "$@"; then change "folder $1" install -d -m "$2" -o "${3%:*}" -g "${3#*:}" "$1"; fi
 }
 
-# put TARGET MODE <CONTENT: a file of root's, whole or not at all
+# put TARGET MODE <CONTENT: writes a file that belongs to root, whole or not at all
 put() {
   local content
   content=$(cat && echo .) # the dot keeps trailing line breaks
@@ -69,8 +69,8 @@ gone() {
   done
 }
 
-# applied NAME WHAT FILES... -- COMMAND [ARGUMENTS]: run it unless it was run since these files last changed. The mark
-# is written after it succeeded, so a failure in between is made up for.
+# applied NAME WHAT FILES... -- COMMAND [ARGUMENTS]: runs the command unless it ran since these files last changed. The
+# mark is written after success, so the next run makes up for a failure in between.
 applied() {
   local mark=$CONFIG/applied/$1 what=$2 files=()
   shift 2
@@ -89,7 +89,7 @@ applied() {
 
 is_installed() { [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 
-# packages RECORD PACKAGE...: install what is missing, and note it first for --uninstall
+# packages RECORD PACKAGE...: installs the missing ones, and notes them first for --uninstall
 packages() {
   local record=$1 package missing=()
   shift
@@ -109,7 +109,7 @@ install_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-# enabled UNIT...: now and at every start of the machine
+# enabled UNIT...: starts them now and at every boot of the machine
 enabled() {
   local unit
   for unit in "$@"; do

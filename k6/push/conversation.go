@@ -11,7 +11,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/declared"
 )
 
-// Talk is what `converse` takes: which server two clients talk to, and how.
+// Talk is the argument of `converse`: the server that two clients talk to, and how.
 type Talk struct {
 	URL           string               `json:"url"`
 	Authorities   string               `json:"authorities"`
@@ -19,13 +19,13 @@ type Talk struct {
 	WithinSeconds float64              `json:"within_seconds"`
 }
 
-// Talked is what `converse` returns. Error says why there was no conversation.
+// Talked is the result of `converse`. Error says why there was no conversation.
 type Talked struct {
 	*conversation.Report
 	Error string `json:"error"`
 }
 
-// converse plays one conversation and returns it as JSON. It throws what is wrong with the plan.
+// converse plays one conversation and returns it as JSON. It throws an error if the plan is invalid.
 func (i *instance) converse(plan map[string]any) string {
 	var talk Talk
 	if err := strict(plan, &talk); err != nil {

@@ -21,7 +21,7 @@ type pushMetrics struct {
 	messages, receipts, owed *metrics.Metric // counters
 }
 
-// quantiles of every latency, as tags. 1 is the maximum.
+// quantiles are those reported for every latency, as tags. 1 is the maximum.
 var quantiles = []float64{0.5, 0.95, 0.99, 1}
 
 func registerMetrics(vu modules.VU) *pushMetrics {
@@ -39,8 +39,9 @@ func registerMetrics(vu modules.VU) *pushMetrics {
 	}
 }
 
-// emitter pushes each second into the sample channel of the VU that came first. Every sample has the tags `stage`, its
-// name, and `measured`; where several generators share the clients also `segment`, so that theirs can be told apart.
+// emitter pushes each second into the sample channel of the VU that came first. Every sample has the tags `stage`, the
+// stage's name, and `measured`. If several generators share the clients, it also has `segment`, so that their samples
+// can be told apart.
 func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan Plan) func(engine.Second) {
 	if m == nil {
 		return nil
@@ -66,7 +67,7 @@ func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan Plan) 
 				name, named = kind, true
 			}
 			if !named || latency.Count() == 0 {
-				return // an empty second has no latency, least of all 0
+				return // an empty second has no latency; it is not 0
 			}
 			own := tags.With("latency", name).With("headline", strconv.FormatBool(kind == plan.Headline))
 			for _, q := range quantiles {
@@ -87,8 +88,8 @@ func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan Plan) 
 	}
 }
 
-// stageAt is the stage that the load is in at t, and whether t lies in its steady window. A ramp belongs to the stage
-// that it leads to, the drain to the last one.
+// stageAt returns the stage of the load at t, and whether t lies in its steady window. A ramp belongs to the stage that
+// it leads to, the drain to the last one.
 func stageAt(s schedule.Schedule, t time.Duration) (stage schedule.Stage, measured bool) {
 	for i, window := range s.Windows() {
 		stage = s.Stages[i]

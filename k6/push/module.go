@@ -1,5 +1,5 @@
-// Package push is the k6 module k6/x/push: it plays clients of servers that push. JavaScript says what to run; no
-// JavaScript runs per message. See scenarios/ for its use and internal/engine for what it does.
+// Package push is the k6 module k6/x/push: it plays clients of servers that push. JavaScript defines what to run; no
+// JavaScript runs per message. See scenarios/ for its use and internal/engine for its implementation.
 package push
 
 import (
@@ -26,8 +26,9 @@ import (
 )
 
 func init() {
-	// Each event loop waits in the kernel with its processor still in hand. Two spare ones let k6, the collector and a
-	// returning loop go on at once; without them a loop was seen to wait up to 10 ms for the runtime to hand one back.
+	// Each event loop blocks in the kernel while it holds its processor. Two spare processors let k6, the collector and a
+	// returning loop continue at once. Without them a loop was observed to wait up to 10 ms for the runtime to hand one
+	// back.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 	modules.Register("k6/x/push", &module{})
 }
@@ -57,65 +58,66 @@ func (i *instance) Exports() modules.Exports {
 	return modules.Exports{Named: map[string]any{"load": i.load, "converse": i.converse}}
 }
 
-// Plan is what `load` takes: where and how to play. The suite's own parameters are only reported.
+// Plan is the argument of `load`: where and how to play. The suite's own parameters are only reported.
 type Plan struct {
 	URL string `json:"url"`
-	// Authorities is a file of certificates, in PEM, that alone are trusted over TLS; without one, the system's are.
+	// Authorities is a PEM file of the only certificates that are trusted over TLS; without one, the system's are.
 	Authorities string `json:"authorities"`
 	Protocol    string `json:"protocol"`
-	// Declaration is the protocol where it is declared by the server's files, instead of a built-in one.
+	// Declaration is the protocol if the server's files declare it; otherwise the protocol is a built-in one.
 	Declaration *declared.Declaration `json:"declaration"`
 	Seed        uint64                `json:"seed"`
 	Parameters  map[string]any        `json:"parameters"`
 	Schedule    schedule.Schedule     `json:"schedule"`
 	// Generators is how many k6 processes share the clients, by execution segments; 0 means one.
 	Generators int `json:"generators"`
-	// Latencies are the suite's names of what is measured, by kind: own, each, first, last, gap.
+	// Latencies are the suite's names for what is measured, by kind: own, each, first, last, gap.
 	Latencies map[string]string `json:"latencies"`
-	// Headline is the kind that stands for the load where there is room for one.
+	// Headline is the kind that represents the load if there is room for only one.
 	Headline string `json:"headline"`
-	// SpinUS is how long, in microseconds, a loop spins before something is due; for processors that nobody else needs.
+	// SpinUS is how long, in microseconds, a loop spins before something is due. It is meant for processors that no other
+	// process needs.
 	SpinUS int64 `json:"spin_us"`
-	// BeginMonotonicUS is when the schedule begins, of CLOCK_MONOTONIC, for generators of one machine that begin
-	// together; 0 is as soon as k6 is ready.
+	// BeginMonotonicUS is when the schedule begins, in CLOCK_MONOTONIC, for generators of one machine that begin together;
+	// 0 means as soon as k6 is ready.
 	BeginMonotonicUS int64 `json:"begin_monotonic_us"`
-	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
+	// Sources are the addresses that the clients connect from, round-robin. If empty, the kernel chooses.
 	Sources []netip.Addr `json:"sources"`
 }
 
-// Groups says how clients sit together and when they send.
+// Groups defines how clients are grouped and when they send.
 type Groups struct {
 	Size     int    `json:"size"` // 0 means 1
 	Pattern  string `json:"pattern"`
 	Arrivals string `json:"arrivals"`
-	// Rate is how many exchanges a second are due of all clients together, instead of a pattern of each client.
+	// Rate is how many exchanges a second are due over all clients, instead of a pattern of each client.
 	Rate float64 `json:"rate"`
-	// Query is added to the path of requests, for example pace=50.
+	// Query is appended to the path of requests, for example pace=50.
 	Query string `json:"query"`
-	// Length is how many characters the shortest games have, where the server names the groups. Each event loop of each
-	// generator asks for longer ones by one, so that the server matches clients of the same loop.
+	// Length is the length, in characters, of the shortest games if the server names the groups. Each event loop of each
+	// generator asks for games longer by one, so that the server matches clients of the same loop.
 	Length int `json:"length"`
-	// Beside are exchanges that each client has beside those of its group, by the names that the protocol has for them.
+	// Beside are exchanges that each client has beside those of its group, by the protocol's names for them.
 	Beside map[string]Beside `json:"beside"`
 }
 
-// Beside says when an exchange of each client alone is due.
+// Beside defines when an exchange of each client alone is due.
 type Beside struct {
 	Pattern  string `json:"pattern"`
 	Arrivals string `json:"arrivals"`
 }
 
-// GroupsOf is the suite's: it makes groups of the parameters that a stage has.
+// GroupsOf is a function of the suite: it computes the groups from the parameters of a stage.
 type GroupsOf func(parameters map[string]any) (groups map[string]any, err error)
 
 // Load is one load as a scenario sees it.
 type Load struct {
 	instance *instance
 	plan     Plan
-	groups   []schedule.Groups // of each stage
+	groups   []schedule.Groups // by stage
 }
 
-// load checks a plan. It throws what is wrong with it.
+// load checks a plan. It throws an error if the plan is invalid.
 func (i *instance) load(plan map[string]any, groups GroupsOf) *Load {
 	l := &Load{instance: i}
 	if err := l.parse(plan, groups); err != nil {
@@ -128,7 +130,7 @@ func (l *Load) parse(plan map[string]any, groups GroupsOf) (err error) {
 	if err := strict(plan, &l.plan); err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	// A report has {} for none.
+	// A report without parameters has {}.
 	if l.plan.Parameters == nil {
 		l.plan.Parameters = map[string]any{}
 	}
@@ -149,7 +151,7 @@ func (l *Load) parse(plan map[string]any, groups GroupsOf) (err error) {
 	return err
 }
 
-// groupsOf asks the suite about the load's parameters, with the stage's own instead of those.
+// groupsOf calls the suite with the load's parameters, overridden by those of the stage.
 func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups, error) {
 	parameters := map[string]any{}
 	maps.Copy(parameters, l.plan.Parameters)
@@ -175,7 +177,7 @@ func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups,
 	}, err
 }
 
-// besideOf are the exchanges in the order of their names.
+// besideOf returns the exchanges sorted by name.
 func besideOf(named map[string]Beside) ([]schedule.Beside, error) {
 	var all []schedule.Beside
 	for _, name := range slices.Sorted(maps.Keys(named)) {
@@ -191,7 +193,7 @@ func besideOf(named map[string]Beside) ([]schedule.Beside, error) {
 	return all, nil
 }
 
-// strict converts by way of JSON and refuses unknown names.
+// strict converts through JSON and rejects unknown names.
 func strict(from map[string]any, to any) error {
 	text, err := json.Marshal(from)
 	if err != nil {
@@ -202,8 +204,8 @@ func strict(from map[string]any, to any) error {
 	return decoder.Decode(to)
 }
 
-// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and good-byes, on a
-// busy machine.
+// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and for clients
+// that leave, on a busy machine.
 const patience = 20 * time.Second
 
 // Scenario returns the options of a scenario in which every k6 process has one VU, which plays all clients of its
@@ -223,7 +225,7 @@ func (l *Load) Play() {
 	}
 }
 
-// Report returns the load report as one line of JSON, or a short text for people.
+// Report returns the load report as one line of JSON, or as a short text to read.
 func (l *Load) Report(format string) string {
 	report, err := l.instance.module.report(l.plan.Parameters)
 	if err != nil {
@@ -239,7 +241,7 @@ func (l *Load) Report(format string) string {
 	return string(encoded) + "\n"
 }
 
-// play makes the engine and has it play. There is one load a process.
+// play makes the engine and runs it. There is one load per process.
 func (m *module) play(l *Load) error {
 	vu := l.instance.vu
 	scenario, state := lib.GetScenarioState(vu.Context()), vu.State()
@@ -284,8 +286,8 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 	return e, err
 }
 
-// scale reduces the stages' clients to those of this execution segment, as k6 does with VUs, and their rates by as
-// much.
+// scale reduces the stages' clients to those of this execution segment, as k6 does with VUs, and their rates in
+// proportion.
 func scale(config *engine.Config, options lib.Options) error {
 	tuple, err := lib.NewExecutionTuple(options.ExecutionSegment, options.ExecutionSegmentSequence)
 	if err != nil {
@@ -309,7 +311,7 @@ func (m *module) report(parameters map[string]any) (*engine.Report, error) {
 	return m.engine.Report(k6Version(), parameters)
 }
 
-// k6Version is the version of k6 that this binary was built from.
+// k6Version returns the version of k6 that this binary was built from.
 func k6Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dependency := range info.Deps {

@@ -11,7 +11,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/engine"
 )
 
-// text is the load report for somebody who ran k6 by hand.
+// text returns the load report for a person who ran k6 by hand.
 func text(report *engine.Report) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)

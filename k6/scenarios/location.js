@@ -1,5 +1,5 @@
-// The suite `location`: clients in groups, each shares its position every 3 s and learns of those of the others.
-// `pushbench run` passes a plan in PUSH_LOAD and wants the load report in PUSH_REPORT. By hand:
+// The suite `location`: clients in groups, each shares its position every 3 s and receives those of the others.
+// `pushbench run` passes a plan in PUSH_LOAD and expects the load report in PUSH_REPORT. By hand:
 //   k6 run -e PROTOCOL=location-sse -e CLIENTS=100 -e SECONDS=10 scenarios/location.js
 import { load as loadOf } from 'k6/x/push';
 

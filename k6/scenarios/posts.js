@@ -1,5 +1,5 @@
 // The suite `posts`: each request inserts a row into the server's database.
-// `pushbench run` passes a plan in PUSH_LOAD and wants the load report in PUSH_REPORT. By hand:
+// `pushbench run` passes a plan in PUSH_LOAD and expects the load report in PUSH_REPORT. By hand:
 //   k6 run -e URL=http://127.0.0.1:8080 -e CLIENTS=10 -e SECONDS=10 scenarios/posts.js
 import { load as loadOf } from 'k6/x/push';
 

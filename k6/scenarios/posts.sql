@@ -1,4 +1,4 @@
--- What the database of the suite `posts` has from the beginning. Servers create nothing.
+-- The initial content of the database of the suite `posts`. Servers create nothing.
 CREATE TABLE post (
   no BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
   title VARCHAR(200) NOT NULL,

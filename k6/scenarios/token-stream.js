@@ -1,5 +1,5 @@
 // The suite `token-stream`: each client asks for a text, which comes character by character as server-sent events.
-// `pushbench run` passes a plan in PUSH_LOAD and wants the load report in PUSH_REPORT. By hand:
+// `pushbench run` passes a plan in PUSH_LOAD and expects the load report in PUSH_REPORT. By hand:
 //   k6 run -e URL=http://127.0.0.1:8080 -e CLIENTS=10 -e SECONDS=10 scenarios/token-stream.js
 import { load as loadOf } from 'k6/x/push';
 

@@ -1,5 +1,5 @@
 // The suite `typing-game`: clients ask for rooms of six, type a text against each other, and play again.
-// `pushbench run` passes a plan in PUSH_LOAD and wants the load report in PUSH_REPORT. By hand:
+// `pushbench run` passes a plan in PUSH_LOAD and expects the load report in PUSH_REPORT. By hand:
 //   k6 run -e URL=http://127.0.0.1:8080 -e CLIENTS=60 -e SECONDS=30 scenarios/typing-game.js
 import { load as loadOf } from 'k6/x/push';
 

@@ -1,5 +1,5 @@
 // The suite `whiteboard`: clients on boards, each stroke goes to every member of its board.
-// `pushbench run` passes a plan in PUSH_LOAD and wants the load report in PUSH_REPORT. By hand:
+// `pushbench run` passes a plan in PUSH_LOAD and expects the load report in PUSH_REPORT. By hand:
 //   k6 run -e URL=ws://127.0.0.1:8080 -e CLIENTS=100 -e SECONDS=10 scenarios/whiteboard.js
 import { load as loadOf } from 'k6/x/push';
 

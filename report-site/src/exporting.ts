@@ -34,7 +34,7 @@ export function download(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** Whether it worked: browsers refuse it to pages that were opened in some ways. */
+/** Whether copying worked: browsers refuse it to pages that were opened in certain ways. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -118,7 +118,7 @@ interface PageProps {
   id: string;
 }
 
-/** The pages whose code is asked for when they are. */
+/** The pages whose code is loaded on demand. */
 const CODE = {
   trend: () => import('./pages/trend').then((code) => code.TrendPage),
   compare: () => import('./pages/compare').then((code) => code.ComparePage),

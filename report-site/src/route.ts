@@ -1,11 +1,11 @@
-// The address says everything that a page shows: `#/page/id?name=value`. A reload or a copied address shows the same.
+// The address contains the whole state of a page: `#/page/id?name=value`. A reload or a copied address shows the same.
 
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Route {
   /** `trend`, or `` for the overview */
   page: string;
-  /** of a run */
+  /** id of a run */
   id: string;
   query: URLSearchParams;
 }
@@ -13,7 +13,7 @@ export interface Route {
 /** New values of some names; null removes a name, a list gives it several times. */
 export type Patch = Record<string, string | string[] | null>;
 
-/** What every page has, and links take along. */
+/** The names that every page has and that links keep. */
 const EVERYWHERE = ['theme'];
 
 export function parse(hash: string): Route {

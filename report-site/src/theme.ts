@@ -1,4 +1,4 @@
-// Light, dark, or what the system has; and colours for drawing, which are those of the style sheet.
+// The theme: light, dark, or the system's; and the colours for drawing, which are those of the style sheet.
 
 import type { Look } from './data/types';
 
@@ -10,13 +10,13 @@ const system = matchMedia('(prefers-color-scheme: dark)');
 /** As it was when the page was opened, so that the back button undoes a choice. */
 const remembered = recall();
 
-/** What the address says, or what was chosen before, or what the system has. */
+/** The theme of the address, or the last choice, or that of the system. */
 export function themeOf(query: URLSearchParams): Theme {
   const asked = [query.get('theme'), remembered].find((each) => each === 'dark' || each === 'light');
   return (asked as Theme | undefined) ?? (system.matches ? 'dark' : 'light');
 }
 
-/** A browser may keep nothing, for a page from the disk or for a private window. */
+/** Stores the theme; a browser may refuse that for a page from the disk or in a private window. */
 export function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
@@ -40,7 +40,7 @@ export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** As many as in bench/pushbench/reporting/looks.py, which says which server has which. */
+/** As many as in bench/pushbench/reporting/looks.py, which assigns them to servers. */
 const COLOURS = 6;
 const DASHES: number[][] = [[], [8, 4], [2, 3], [9, 3, 2, 3]];
 const MARKERS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
@@ -55,12 +55,12 @@ export interface Stroke {
   marker: Marker | null;
 }
 
-/** Of the lines of one chart that are no servers. */
+/** The stroke of a line that is no server, by its index in the chart. */
 export function stroke(index: number): Stroke {
   return looked([index % COLOURS, Math.floor(index / COLOURS) % DASHES.length, -1]);
 }
 
-/** Of a server: the same on every page. */
+/** The stroke of a server: the same on every page. */
 export function serverStroke(looks: Record<string, Look> | undefined, server: string): Stroke {
   return looked(looks?.[server] ?? byName(server));
 }
@@ -69,7 +69,7 @@ function looked([colour, dash, marker]: Look): Stroke {
   return { colour: `line-${colour % COLOURS}`, dash: DASHES[dash] ?? [], marker: MARKERS[marker] ?? null };
 }
 
-/** Manifests from before servers had looks do not name any. */
+/** The look derived from a name: older manifests contain no looks. */
 function byName(server: string): Look {
   let sum = 7;
   for (const letter of server) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0xffff;

@@ -1,9 +1,9 @@
-// Values as people read them: as bench/pushbench/metrics/units.py writes them.
+// Formats values for readers, like bench/pushbench/metrics/units.py.
 
 import type { Unit } from './data/types';
 
 export const NOT_MEASURED = '-';
-/** that a change of unit leaves right: 1.685 ms are not 1.6849999999999998, which would be rounded to 1.68 */
+/** digits that a change of unit keeps right: 1.685 ms must not become 1.6849999999999998, which rounds to 1.68 */
 const DIGITS = 12;
 
 const BYTES: [string, number][] = [
@@ -13,7 +13,7 @@ const BYTES: [string, number][] = [
   ['B', 1],
 ];
 
-/** Of each unit from which value on it is used, and what it is in seconds. */
+/** For each unit, the value from which it is used, and its length in seconds. */
 const SECONDS: [[string, number, number], ...[string, number, number][]] = [
   ['s', 1, 1],
   ['ms', 1e-4, 1e-3],
@@ -55,7 +55,7 @@ export function formatChange(ratio: number | null): string {
   return `${ratio > 0 ? '+' : ratio < 0 ? '-' : ''}${formatNumber(Math.abs(ratio) * 100)} %`;
 }
 
-/** Writes all of these values, as of one column or one axis, in one unit: that of the middle one. */
+/** Writes all of these values, such as those of one column or one axis, in one unit: that of the middle one. */
 export function formatterOf(values: (number | null | undefined)[], unit: Unit): (value: number) => string {
   const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : [])).sort((a, b) => a - b);
   const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;

@@ -8,7 +8,7 @@ import { small } from './sites.js';
 
 const web = browsing(small);
 
-/** What a person sees that the address must hold. */
+/** The visible state that the address must contain. */
 function seen(page) {
   return page.evaluate(() => ({
     text: document.querySelector('main').innerText,
@@ -34,7 +34,7 @@ test('a copied address and a reload show the same', async () => {
   for (const hash of [...wanted, ...choices]) {
     await visit(page, hash);
     const before = await seen(page);
-    await copy.page.goto('about:blank'); // so that the address is loaded, not gone to
+    await copy.page.goto('about:blank'); // so that the address is loaded, not only changed
     await copy.page.goto(`${web.server.url}${hash}`);
     await settled(copy.page);
     assert.deepEqual(await seen(copy.page), before, hash);

@@ -1,4 +1,4 @@
-// The first screen answers five questions without a click or a scroll, and as the parts below it do.
+// The first screen answers five questions without a click or a scroll, with the same answers as the parts below.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { browsing, settled, visit } from './browser.js';
 import { read } from './pages.js';
 import { small } from './sites.js';
 
-/** The sizes that are looked at: a small laptop's window, and a phone's. */
+/** The tested sizes: a small laptop's window, and a phone's. */
 const SCREENS = {
   laptop: { viewport: { width: 1280, height: 720 } },
   phone: { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
@@ -28,7 +28,7 @@ function answers(page) {
   );
 }
 
-/** The servers of the first place of the ranking below, and what the first of them has. */
+/** The servers of the first place of the ranking below, and the value of the first of them. */
 async function firstPlace(page) {
   const rows = await page.locator('.ranking ol > li').evaluateAll((all) =>
     all.map((each) => ({
@@ -131,7 +131,7 @@ test('what is not known is said so: no search, too few runs, no valid number', a
     await route.fulfill({ response, body });
   });
   await page.reload();
-  await settled(page); // it follows the address from then on
+  await settled(page); // the page follows the address from then on
   await visit(page, '#/');
   const [best, , most, worse] = await answers(page);
   assert.deepEqual([best.answer, best.detail], ['none', 'no server is valid and within limits']);

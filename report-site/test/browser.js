@@ -1,5 +1,5 @@
-// What the tests and the screenshots need: Debian's Chromium (its headless shell where there is one, which draws no
-// window around each page and takes a third less CPU), a web server for a folder, and what a page complains of.
+// What the tests and the screenshots need: Debian's Chromium (its headless shell if there is one, which draws no window
+// around each page and takes a third less CPU), a web server for a folder, and the complaints of a page.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -63,7 +63,7 @@ export async function serve(folder, prefix = '/') {
 let shared;
 let borrowers = 0;
 
-/** The browser of this process, started by the first who asks for it and ended when nobody has it any longer. */
+/** The browser of this process, started for the first borrower and ended when no borrower is left. */
 function borrow() {
   borrowers += 1;
   shared ??= launch();
@@ -79,7 +79,8 @@ async function giveBack() {
 }
 
 /**
- * A browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there.
+ * A browser for the tests of a file, and a server of `folder`, if it is given. Checks that every file that pages
+ * request is there.
  */
 export function browsing(folder) {
   let browser;
@@ -114,7 +115,7 @@ export function browsing(folder) {
   };
 }
 
-/** What pages asked a server for in vain. */
+/** The requests of pages that a server could not answer. */
 export function missing(server) {
   return server.requests.filter((each) => each.bytes === 0).map((each) => each.path);
 }
@@ -137,7 +138,7 @@ export async function open(browser, url, options = {}) {
   return { page, complaints, close: () => context.close() };
 }
 
-/** All that a page asked for is there, and drawn. */
+/** Waits until everything that a page requested is there, and drawn. */
 export async function settled(page) {
   await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('[aria-busy]'));
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
@@ -148,7 +149,7 @@ export async function visit(page, hash) {
     (wanted) =>
       new Promise((resolve) => {
         const before = location.href;
-        // The page has begun to follow by the next task: what it waits for is there as `aria-busy`.
+        // By the next task the page has begun to follow: content that it waits for is marked `aria-busy`.
         addEventListener('hashchange', () => setTimeout(resolve), { once: true });
         location.hash = wanted;
         if (location.href === before) resolve();
@@ -160,7 +161,7 @@ export async function visit(page, hash) {
   });
 }
 
-/** What can be unfolded is. */
+/** Unfolds everything that can be unfolded. */
 export async function unfold(page) {
   await page.evaluate(() => {
     for (const each of document.querySelectorAll('details')) each.open = true;

@@ -1,4 +1,4 @@
-// What the site may weigh and take. The limits are those of docs/site.md.
+// The limits on the size and the time of the site. They are those of docs/site.md.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const HOVER_MS = 16;
 const POINTS = 10_000;
 const SERIES = 20;
 const MARKS = 200;
-/** The fastest counts: what else the machine does only ever makes one slower. */
+/** The fastest try counts: other work of the machine only ever makes one slower. */
 const TRIES = 5;
 
 const web = browsing();
@@ -122,7 +122,7 @@ test('a chart of many lines and points is drawn at once and follows the pointer'
   assert.ok(hover <= HOVER_MS, `${hover} ms`);
 });
 
-/** A site with one combination, whose recent window is as large as no real one. */
+/** A site with one combination, whose recent window is larger than any real one. */
 function manyPoints() {
   const folder = mkdtempSync(join(tmpdir(), 'pushbench-'));
   for (const name of ['index.html', 'assets']) cpSync(join(large, name), join(folder, name), { recursive: true });

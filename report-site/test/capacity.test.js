@@ -1,4 +1,4 @@
-// What servers carry: a ranking with ties and lower bounds, a part of each server's page, and a mark on load curves.
+// Capacities of servers: a ranking with ties and lower bounds, a part of each server's page, and a mark on load curves.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -139,7 +139,7 @@ test('what a server carries is marked on its load curves, and only where the loa
     };
   });
   await other.page.reload();
-  await settled(other.page); // it follows the address from then on
+  await settled(other.page); // the page follows the address from then on
   await visit(other.page, `${run}?server=actix`);
   await other.page.waitForFunction(() => window.written.length > 10);
   const written = await other.page.evaluate(() => window.written.map(String));

@@ -41,7 +41,7 @@ for (const [look, options] of Object.entries({ wide: {}, phone: PHONE })) {
   });
 }
 
-/** How many marks a badge says it is: `v1.2.0`, `3 releases`, `2 environments, 5 others`. */
+/** The number of marks that a badge names: `v1.2.0`, `3 releases`, `2 environments, 5 others`. */
 function count(text) {
   const [own, more = '0'] = text.split(', ');
   return (/^\d+ /.test(own) ? Number.parseInt(own, 10) : 1) + Number.parseInt(more, 10);

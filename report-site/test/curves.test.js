@@ -1,4 +1,4 @@
-// What servers do against load: only points that may be joined are, beside the limit, and few points are told.
+// Load curves: a line joins only points that may be joined, the limit is shown, and the page says if points are few.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ async function points(chart) {
 
 const shownLoads = ({ rows }) => rows.map(([load]) => load);
 
-/** What is written on charts while an address is visited. */
+/** The texts drawn on charts while an address is visited. */
 async function written(page, hash) {
   await page.evaluate(() => {
     const { fillText } = CanvasRenderingContext2D.prototype;

@@ -7,7 +7,7 @@ import { suites } from './sites.js';
 
 const web = browsing(suites);
 
-/** The swatches of a page by the name beside them: the class says the colour, the paths dash and marker. */
+/** The swatches of a page by the name beside them: the class determines the colour, the paths dash and marker. */
 function swatches(page, name) {
   return page.locator(`${name}:has(> .swatch)`).evaluateAll((all) =>
     all.map((each) => {

@@ -1,4 +1,4 @@
-// Releases, other environments and other tools are marked on a trend: at their runs, for everybody, without a mess.
+// Releases, other environments and other tools are marked on a trend: at their runs, accessibly, without clutter.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const web = browsing();
 const labelOf = (mark) => (mark.kind === 'release' ? mark.name : mark.kind);
 const timeOf = (seconds) => new Date(seconds * 1e3).toISOString().slice(0, 16).replace('T', ' ');
 
-/** What the keyboard's cursor says from mark to mark. */
+/** What the keyboard's cursor shows from mark to mark. */
 async function walk(page) {
   await page.locator('.canvas').focus();
   await page.keyboard.press('Home');
@@ -114,7 +114,7 @@ test('marks are in the list, in the table with its exports, and pinned', async (
   });
   const { marks, runs, older } = await marksOf(page);
   await unfold(page);
-  await unfold(page); // what unfolding brought
+  await unfold(page); // unfolds what the first call revealed
   const items = await page.locator('.changes li', { hasText: /Release|environment|harness|versions/ }).allInnerTexts();
   assert.equal(items.length, marks.length);
   await page.getByRole('button', { name: 'Copy as JSON' }).click();
@@ -198,7 +198,7 @@ for (const [colorScheme, runs] of [
         const muted = getComputedStyle(document.documentElement).getPropertyValue('--muted').trim();
         const wanted = [1, 3, 5].map((begin) => Number.parseInt(muted.slice(begin, begin + 2), 16));
         const isMuted = (data, at) => wanted.every((value, part) => Math.abs(data[at * 4 + part] - value) < 40);
-        /** of badges: how many pixels of the line below the title are their upper edges */
+        /** how many pixels of the line below the title belong to the upper edges of badges */
         const edges = (source) => {
           const copy = new OffscreenCanvas(source.width, 40).getContext('2d');
           copy.drawImage(source, 0, 0);

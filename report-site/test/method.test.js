@@ -1,4 +1,4 @@
-// By which definitions a number is, and what was due beside what arrived: wherever a reader sees one.
+// Wherever a reader sees a number: the definitions behind it, and what was due beside what arrived.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

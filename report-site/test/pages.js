@@ -1,4 +1,4 @@
-// The addresses of every page, for whatever data a site has.
+// The addresses of every page, whatever data a site has.
 
 /** The content of a data file. */
 export async function read(page, name) {
@@ -17,7 +17,10 @@ export async function read(page, name) {
   }, name);
 }
 
-/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one with its medians alone. */
+/**
+ * The addresses by name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one with medians
+ * only.
+ */
 export async function addresses(page) {
   const manifest = await read(page, 'manifest');
   const run = (wanted) => manifest.runs.find(wanted)?.id;
@@ -55,7 +58,7 @@ export async function addresses(page) {
   };
 }
 
-/** Of the newest environment: its marks, those of one server's versions too, and what its runs are. */
+/** For the newest environment: its marks, including those of one server's versions, and the data of its runs. */
 export async function marksOf(page) {
   const { combinations } = await read(page, 'manifest');
   const [newest, older] = combinations;

@@ -1,4 +1,4 @@
-// The overview says which server is best, as far as the noise lets anybody know, and what its numbers are worth.
+// The overview shows which server is best, as far as the noise permits an answer, and how reliable its numbers are.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ function places(page) {
   );
 }
 
-/** What the ranking is made of. */
+/** The data behind the ranking. */
 async function data(page) {
   const manifest = await read(page, 'manifest');
   const [chosen] = manifest.combinations;

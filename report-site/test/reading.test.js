@@ -1,4 +1,4 @@
-// Every page can be read: by anybody, on a phone, in light and dark, and without a word that is no word.
+// Every page is readable: for every user, on a phone, in light and dark, and without words such as `undefined`.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -168,7 +168,7 @@ test('two runs are compared server by server, the worst first, and begin with wh
       })),
     );
   await page.reload();
-  await settled(page); // it follows the address from then on
+  await settled(page); // the page follows the address from then on
   await visit(page, '#/compare?of=runs');
   const [worse, better] = [3, 1].map((index) => run.servers[index].server);
   assert.deepEqual(await told(), [

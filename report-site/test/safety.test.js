@@ -1,4 +1,4 @@
-// The site holds when records lie, files break, and wherever it is put.
+// The site works with lying records and broken files, and wherever it is hosted.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

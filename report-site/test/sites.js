@@ -12,7 +12,7 @@ export const large = join(folder, 'large', 'site');
 export const small = join(folder, 'small', 'site');
 /** the whiteboard and a second suite, which has other words */
 export const suites = join(folder, 'suites', 'site');
-/** names and texts that try to be program */
+/** names and texts that try to inject code */
 export const hostile = join(folder, 'hostile', 'site');
 /** nothing measured */
 export const empty = join(folder, 'empty', 'site');

@@ -26,7 +26,7 @@ before(async () => {
   whiteboard = of('whiteboard');
 });
 
-/** What a page says, all of it unfolded, without the names of the suites that can be chosen. */
+/** The text of a page, fully unfolded, without the names of the suites that can be chosen. */
 async function said(hash) {
   await visit(page, hash);
   await unfold(page);

@@ -11,7 +11,7 @@ const SHOWN = 60;
 
 const web = browsing(small);
 
-/** The texts of a column, without what stands below a number. */
+/** The texts of a column, without the text below a number. */
 async function column(page, title) {
   const titles = (await page.locator('main thead').first().locator('th').allInnerTexts()).map((each) =>
     each.replace(/\s+/g, ' ').replace(/ [\u2191\u2193]$/, ''),
@@ -97,7 +97,7 @@ test('the values of a column have one unit, however different they are', async (
   await close();
 });
 
-/** Replaces the numbers of each server, of three stages, by one of these: microseconds beside milliseconds. */
+/** Replaces the numbers of each server, three stages each, by one of these: microseconds beside milliseconds. */
 function numbered() {
   let next = 0;
   return (_, before) => `${before}${[98.5e-6, 0.00022, 0.0031][Math.floor(next++ / 3) % 3]}`;

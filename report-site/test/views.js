@@ -1,9 +1,8 @@
-// How pictures are looked at: by readers at a desk, with a phone, at night, on paper, and by those who see fewer
-// colours.
+// The views of pictures: at a desk, with a phone, at night, on paper, and with colour blindness.
 
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 
-/** Of each view what the browser is told when a page is opened, and what is done to that page. */
+/** For each view, the browser's options when a page is opened, and the preparation of that page. */
 export const VIEWS = {
   light: { options: { viewport: { width: 1280, height: 720 }, colorScheme: 'light' } },
   wide: { options: { viewport: { width: 1920, height: 1080 }, colorScheme: 'light' } },

@@ -1,4 +1,4 @@
-//! Tells the program with which compiler and which actix it is built.
+//! Passes the versions of the compiler and of actix to the program.
 
 use std::process::Command;
 use std::{env, fs};

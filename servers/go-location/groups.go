@@ -8,15 +8,15 @@ import (
 
 const maxUsers = 64
 
-// How long a group is kept to which nobody listens.
+// How long a group without listeners is kept.
 const keptFor = 60 * time.Second
 
-// How often groups are looked for that need not be kept.
+// How often the server looks for groups that need not be kept.
 const sweepEvery = 10 * time.Second
 
 var errFull = errors.New("the group has 64 users")
 
-// listener is told of every position of the others. It must not wait.
+// listener receives every position of the others. It must not wait.
 type listener interface {
 	tell(*news)
 }
@@ -27,12 +27,12 @@ type groups struct {
 	byName map[string]*group
 }
 
-// group has the newest position of each user, and those who listen.
+// group holds the newest position of each user, and the listeners.
 type group struct {
 	mu        sync.Mutex
 	version   int64
 	newest    map[string]entry
-	listeners map[listener]string // to their users
+	listeners map[listener]string // with their users
 	usedAt    time.Time
 }
 
@@ -41,13 +41,13 @@ type entry struct {
 	position []byte // JSON, with the user
 }
 
-// with calls use with the group of that name while nobody else uses it.
+// with calls use with the group of that name while no other caller uses it.
 func (g *groups) with(name string, use func(*group)) {
 	for {
 		g.mu.RLock()
 		found := g.byName[name]
 		if found != nil {
-			found.mu.Lock() // before a sweep may take it away
+			found.mu.Lock() // before a sweep can remove it
 			g.mu.RUnlock()
 			defer found.mu.Unlock()
 			use(found)
@@ -68,7 +68,7 @@ func (g *groups) add(name string) {
 	}
 }
 
-// sweep forgets groups that nobody has used for so long.
+// sweep removes groups that have been unused for long enough.
 func (g *groups) sweep(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,7 +93,7 @@ func (g *groups) count() (count, listeners int) {
 	return len(g.byName), listeners
 }
 
-// put keeps a position, which is JSON with its user, and tells the others of it.
+// put stores a position, which is JSON with its user, and sends it to the others.
 func (g *group) put(user string, position []byte) error {
 	if _, known := g.newest[user]; !known && len(g.newest) == maxUsers {
 		return errFull
@@ -114,8 +114,8 @@ func (g *group) put(user string, position []byte) error {
 	return nil
 }
 
-// since returns the newest positions of the others after a version. After one that the group has not reached it returns
-// all of them.
+// since returns the newest positions of the others after a version. For a version that the group has not reached, it
+// returns all of them.
 func (g *group) since(user string, version int64) *news {
 	if version > g.version {
 		version = 0
@@ -129,7 +129,7 @@ func (g *group) since(user string, version int64) *news {
 	return newNews(g.version, positions...)
 }
 
-// hasSince tells whether there would be positions in since, or the group has not reached the version.
+// hasSince reports whether since would return positions, or the group has not reached the version.
 func (g *group) hasSince(user string, version int64) bool {
 	for each, entry := range g.newest {
 		if each != user && entry.version > version {

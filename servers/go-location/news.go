@@ -6,12 +6,12 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// news tells of positions. It is made once for all who are told, who get it in the form of their transport.
+// news contains positions. It is made once for all recipients, who get it in the form of their transport.
 type news struct {
 	version int64
 	body    []byte
-	event   []byte // made when the first stream asks
-	frame   []byte // made when the first socket asks
+	event   []byte // made when the first stream needs it
+	frame   []byte // made when the first socket needs it
 }
 
 func newNews(version int64, positions ...[]byte) *news {
@@ -26,7 +26,7 @@ func newNews(version int64, positions ...[]byte) *news {
 	return &news{version: version, body: append(body, "]}"...)}
 }
 
-// asEvent is a server-sent event.
+// asEvent returns the news as a server-sent event.
 func (n *news) asEvent() []byte {
 	if n.event == nil {
 		n.event = strconv.AppendInt([]byte("id: "), n.version, 10)
@@ -36,7 +36,8 @@ func (n *news) asEvent() []byte {
 	return n.event
 }
 
-// asFrame is a text frame of a WebSocket: a server's frames are not masked, so all members may have the same.
+// asFrame returns the news as a text frame of a WebSocket. A server's frames are not masked, so all members may have
+// the same.
 func (n *news) asFrame() []byte {
 	if n.frame == nil {
 		n.frame = ws.MustCompileFrame(ws.NewTextFrame(n.body))

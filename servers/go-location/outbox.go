@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const maxQueuedBytes = 1024 * 1024
 
-// What a burst may leave behind for the next one.
+// The largest capacity that is kept after a burst, for the next one.
 const keptPieces = 256
 
-// outbox is the queue of what one client is sent. Queueing never waits; one goroutine writes, everything that was
-// queued while it wrote at once.
+// outbox is the queue of what is sent to one client. Queueing never waits. One goroutine writes, and each write has
+// everything that was queued during the previous one.
 type outbox struct {
-	disconnect func() // has a write that is under way fail
+	disconnect func() // makes a write in progress fail
 
 	mu      sync.Mutex
 	news    sync.Cond // there are pieces, or it ended
 	pieces  net.Buffers
-	queued  int // bytes of pieces, and of the batch that is being written
+	queued  int // bytes of pieces, and of the batch being written
 	writing int // bytes of that batch
 	ended   bool
 }
@@ -45,7 +45,7 @@ func (o *outbox) push(piece []byte) {
 	}
 }
 
-// end queues the last piece, or nothing. It reports false when the outbox has ended before.
+// end queues the last piece, or nothing. It reports false if the outbox has already ended.
 func (o *outbox) end(last []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,8 +66,8 @@ func (o *outbox) append(piece []byte) {
 	o.news.Signal()
 }
 
-// next waits for pieces; there are none when the outbox has ended. It takes the batch that was written before in
-// exchange, to use its memory again.
+// next waits for pieces; there are none once the outbox has ended. It takes the batch written before in exchange, to
+// reuse its memory.
 func (o *outbox) next(written net.Buffers) net.Buffers {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,13 +16,13 @@ type waiter struct{ news chan struct{} }
 func (w *waiter) tell(*news) {
 	select {
 	case w.news <- struct{}{}:
-	default: // it knows already
+	default: // it has been notified already
 	}
 }
 
-// respondPoll answers with the newest positions, when there are any or the time is over.
+// respondPoll answers with the newest positions, once there are any or the time is over.
 func (s *server) respondPoll(response http.ResponseWriter, request *http.Request, at place) {
-	query, _ := url.ParseQuery(request.URL.RawQuery) // it was parsed for the user
+	query, _ := url.ParseQuery(request.URL.RawQuery) // it was parsed before, for the user
 	version, known, err := parseVersion(query["since"])
 	if err != nil {
 		refuse(response, http.StatusBadRequest, err.Error())
@@ -65,7 +65,7 @@ func (s *server) hold(request *http.Request, at place, version int64, wait time.
 	}
 }
 
-// parseVersion reads the number that a client may have, from which on it wants news.
+// parseVersion reads the optional version after which a client wants news.
 func parseVersion(values []string) (version int64, known bool, err error) {
 	version, known, err = parseInteger(values, maxInteger)
 	if err != nil {

@@ -11,7 +11,7 @@ const (
 	maxInteger      = 1<<53 - 1
 )
 
-// position is what a client puts. Fields beyond the known ones are allowed, and are not told to others.
+// position is what a client puts. Unknown fields are allowed, and are not sent to others.
 type position struct {
 	Lat    *float64 `json:"lat"`
 	Lon    *float64 `json:"lon"`
@@ -19,7 +19,7 @@ type position struct {
 	SentAt *int64   `json:"sentAt"`
 }
 
-// told is what others are told of it.
+// told is the part of a position that others receive.
 type told struct {
 	User   string  `json:"user"`
 	Lat    float64 `json:"lat"`
@@ -28,7 +28,7 @@ type told struct {
 	SentAt int64   `json:"sentAt"`
 }
 
-// parsePosition returns the JSON of what others are told. The text of its error is for the client.
+// parsePosition returns the JSON that others receive. The text of its error is sent to the client.
 func parsePosition(user string, data []byte) ([]byte, error) {
 	var p position
 	if err := json.Unmarshal(data, &p); err != nil {
@@ -54,7 +54,7 @@ func isWithin[N int64 | float64](value *N, least, most N) bool {
 	return value != nil && least <= *value && *value <= most
 }
 
-// isID tells whether the text may name a group or a user.
+// isID reports whether the text may name a group or a user.
 func isID(text string) bool {
 	for _, c := range []byte(text) {
 		isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

@@ -93,7 +93,7 @@ func (s *server) stop() {
 	s.serving.Wait()
 }
 
-// place is whom a request is about.
+// place is the group and the user of a request.
 type place struct{ group, user string }
 
 func (s *server) respond(response http.ResponseWriter, request *http.Request) {
@@ -134,7 +134,7 @@ func (s *server) respond(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// readBody does not read a body whose declared length is too large.
+// readBody reads a body, unless its declared length is too large.
 func readBody(response http.ResponseWriter, request *http.Request) ([]byte, error) {
 	if request.ContentLength > maxBodyBytes {
 		return nil, &http.MaxBytesError{Limit: maxBodyBytes}
@@ -216,7 +216,7 @@ func (s *server) upgrade(response http.ResponseWriter, request *http.Request, at
 		client.tell(g.since(at.user, 0))
 		g.listen(client, at.user)
 	})
-	// In a goroutine of its own, so that net/http can let go of the request.
+	// In a goroutine of its own, so that net/http can release the request.
 	go func() {
 		defer s.remove(client)
 		client.serve()
@@ -248,7 +248,7 @@ var health = map[string]string{
 	"framework": framework(),
 }
 
-// framework is what carries the transport.
+// framework returns the name and version of what carries the transport.
 func framework() string {
 	if os.Getenv("TRANSPORT") != "websocket" {
 		return "net/http " + strings.TrimPrefix(runtime.Version(), "go")

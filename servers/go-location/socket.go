@@ -17,7 +17,7 @@ import (
 // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.
 const closeTimeout = 3 * time.Second
 
-// A client that sends without pause is given pauses, so that others have their turn. A pause is short because nobody
+// A client that sends without pause is paused, so that other clients get their turn. A pause is short because no sender
 // waits for a slow reader.
 const (
 	maxFramesAtOnce = 64
@@ -36,7 +36,7 @@ type socket struct {
 	atOnce  int // frames since the last pause
 }
 
-// newSocket needs the buffer of the handshake because a client may have said more already.
+// newSocket needs the buffer of the handshake because a client may already have sent more.
 func newSocket(conn net.Conn, buffered *bufio.Reader, user string, put func([]byte) error) *socket {
 	c := &socket{
 		conn: conn, outbox: newOutbox(func() { _ = conn.Close() }), written: make(chan struct{}), user: user, put: put,
@@ -77,7 +77,7 @@ func (c *socket) write() {
 		if len(batch) == 0 {
 			return
 		}
-		rest := batch // WriteTo takes away what it has written
+		rest := batch // WriteTo removes what it has written
 		if _, err := rest.WriteTo(c.conn); err != nil {
 			c.outbox.abandon()
 			return
@@ -96,8 +96,8 @@ func (c *socket) close(code ws.StatusCode) {
 	}
 }
 
-// linger reads on after a close frame. Otherwise the kernel would answer what is still on its way with a reset, and the
-// client might never read why it was closed.
+// linger keeps reading after a close frame. Otherwise the kernel would answer data still in flight with a reset, and
+// the client might never read why it was closed.
 func (c *socket) linger() {
 	if tcp, ok := c.conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -112,7 +112,7 @@ func (closed) Error() string { return "closed by the client" }
 
 var errInvalidUTF8 = errors.New("a text that is not UTF-8")
 
-// closeCode says with which code to close because of err; it has none when the connection broke.
+// closeCode returns the code with which to close because of err; there is none if the connection broke.
 func closeCode(err error) (code ws.StatusCode, ok bool) {
 	var violation ws.ProtocolError
 	var answer closed
@@ -129,7 +129,7 @@ func closeCode(err error) (code ws.StatusCode, ok bool) {
 	return 0, false
 }
 
-// receive handles messages until one of them, or the connection, ends it. It never returns nil.
+// receive handles messages until one of them, or the end of the connection, ends the client. It never returns nil.
 func (c *socket) receive() error {
 	for {
 		header, err := c.frames.NextFrame()
@@ -144,7 +144,7 @@ func (c *socket) receive() error {
 	}
 }
 
-// rest comes after each frame.
+// rest is called after each frame.
 func (c *socket) rest() {
 	if c.atOnce++; c.atOnce == maxFramesAtOnce {
 		time.Sleep(pause)

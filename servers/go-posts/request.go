@@ -19,14 +19,14 @@ type newPost struct {
 	Content string `json:"content"`
 }
 
-// badPost is the reason that the client is told.
+// badPost is the reason that is sent to the client.
 type badPost string
 
 func (b badPost) Error() string { return string(b) }
 
-// parsePost returns a badPost unless the body is a post.
+// parsePost returns a post, or a badPost if the body is not one.
 func parsePost(body []byte) (newPost, error) {
-	var parsed *newPost // which null leaves as it is
+	var parsed *newPost // null leaves it nil
 	if err := json.Unmarshal(body, &parsed, jsontext.AllowDuplicateNames(true)); err != nil || parsed == nil {
 		return newPost{}, badPost("a body must be a JSON object with the strings title and content")
 	}

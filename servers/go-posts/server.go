@@ -20,7 +20,7 @@ import (
 const maxBodyBytes = 64 * 1024
 
 const (
-	// How long a connection may take to say what it wants.
+	// How long a connection may take to send the header of a request.
 	requestTimeout = 10 * time.Second
 	// How long a connection may stay without a request.
 	idleTimeout = 60 * time.Second
@@ -28,7 +28,7 @@ const (
 	stopTimeout = 3 * time.Second
 )
 
-// posts is where posts are kept.
+// posts is a store of posts.
 type posts interface {
 	insert(ctx context.Context, title, content string) (int64, error)
 	find(ctx context.Context, no int64) (post, error)
@@ -36,7 +36,7 @@ type posts interface {
 	close()
 }
 
-// server answers requests. What it keeps, and where, is the concern of posts.
+// server answers requests. The posts are stored in posts.
 type server struct {
 	http  http.Server
 	posts posts
@@ -171,7 +171,7 @@ func respond(response http.ResponseWriter, status int, body any) {
 	_, _ = response.Write(encoded)
 }
 
-// moduleVersion says with which version of a module this program was built.
+// moduleVersion returns the version of a module with which this program was built.
 func moduleVersion(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {

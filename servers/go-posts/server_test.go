@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// memory keeps posts, unless it is away.
+// memory is a store of posts that can be made unavailable.
 type memory struct {
 	kept []post
 	away bool

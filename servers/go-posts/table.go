@@ -14,13 +14,14 @@ import (
 
 const poolSize = 10
 
-// How long connecting may take, and a statement with all that it waits for: a request has its answer within 5 s.
+// How long connecting may take, and a statement including everything that it waits for: a request must be answered
+// within 5 s.
 const (
 	connectTimeout   = 3 * time.Second
 	statementTimeout = 4 * time.Second
 )
 
-// errNoPost says that the table has no post of that number.
+// errNoPost means that the table has no post with that number.
 var errNoPost = errors.New("no post of that number")
 
 type post struct {
@@ -29,16 +30,16 @@ type post struct {
 	Content string `json:"content"`
 }
 
-// poolUse says how many connections are in use, and how many statements wait for one.
+// poolUse is how many connections are in use, and how many statements wait for one.
 type poolUse struct{ active, waiting int }
 
 // table is the table of posts in the database.
 type table struct {
 	db     *sql.DB
-	asking atomic.Int64 // statements that run or wait: database/sql tells only how many have ever waited
+	asking atomic.Int64 // statements that run or wait: database/sql reports only how many have ever waited
 }
 
-// openTable connects when the first statement needs it, so the server starts without its database, too.
+// openTable does not connect: the first statement does. So the server also starts without its database.
 func openTable(databaseURL string) (*table, error) {
 	address, err := url.Parse(databaseURL)
 	if err != nil {
@@ -53,7 +54,7 @@ func openTable(databaseURL string) (*table, error) {
 	config.Net, config.Addr = "tcp", address.Host
 	config.DBName = strings.TrimPrefix(address.Path, "/")
 	config.Timeout = connectTimeout
-	config.TLSConfig = "preferred"  // as the drivers of Java do
+	config.TLSConfig = "preferred"  // like the drivers of Java
 	config.InterpolateParams = true // one round trip for a statement instead of three
 	config.Logger = &mysql.NopLogger{}
 	connector, err := mysql.NewConnector(config)
@@ -66,7 +67,7 @@ func openTable(databaseURL string) (*table, error) {
 	return &table{db: db}, nil
 }
 
-// insert returns the number of the new post. A statement of its own is a transaction.
+// insert returns the number of the new post. A single statement is a transaction.
 func (t *table) insert(ctx context.Context, title, content string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -79,7 +80,7 @@ func (t *table) insert(ctx context.Context, title, content string) (int64, error
 	return result.LastInsertId()
 }
 
-// find returns errNoPost, or what is wrong with the database.
+// find returns a post, or errNoPost, or an error of the database.
 func (t *table) find(ctx context.Context, no int64) (post, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()

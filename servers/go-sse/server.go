@@ -27,7 +27,7 @@ const stopTimeout = 3 * time.Second
 
 const allowedMethods = "GET, HEAD"
 
-// server answers requests and counts the streams. How a stream is paced is stream's concern.
+// server answers requests and counts the streams. stream handles the pace of a stream.
 type server struct {
 	http   http.Server
 	routes map[string]http.HandlerFunc
@@ -90,7 +90,7 @@ func (s *server) respond(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// readBody throws a body away, but does not read one whose declared length is too large.
+// readBody discards a body, but does not read one whose declared length is too large.
 func readBody(response http.ResponseWriter, request *http.Request) (tooLarge bool, err error) {
 	if request.ContentLength > maxBodyBytes {
 		return true, nil

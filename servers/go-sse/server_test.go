@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// startServer returns its URL and the server. The test stops the server at its end.
+// startServer starts a server and returns its URL and the server. The server stops at the end of the test.
 func startServer(t *testing.T) (string, *server) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func startServer(t *testing.T) (string, *server) {
 	return "http://" + listener.Addr().String(), server
 }
 
-// get asks for a stream. The header is that of the request.
+// get requests a stream, with this header of the request.
 func get(t *testing.T, url string, header http.Header) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -113,7 +113,7 @@ func TestStreamsEndProperlyWhenTheServerStops(t *testing.T) {
 		t.Fatal(line, err)
 	}
 	server.stop()
-	// A stream that is cut would make it io.ErrUnexpectedEOF.
+	// A truncated stream would give io.ErrUnexpectedEOF.
 	if _, err := io.Copy(io.Discard, events); err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,11 @@ var text = []rune(textFile)
 
 const maxPace = 1000
 
-// stream is what a client asks for: the characters from first on, so many a second, or without a pause if pace is 0.
+// stream is what a client requests: the characters from first on, pace of them a second, or without a pause if pace is
+// 0.
 type stream struct{ first, pace int }
 
-// parseRequest returns an error whose text is for the client.
+// parseRequest reads the request for a stream. The text of its error is sent to the client.
 func parseRequest(request *http.Request) (stream, error) {
 	var wanted stream
 	query, err := url.ParseQuery(request.URL.RawQuery)
@@ -63,7 +64,7 @@ func (s stream) send(ctx context.Context, response http.ResponseWriter) {
 	var event []byte
 	for number := s.first; number < len(text); number++ {
 		if s.pace > 0 {
-			// Each from the start, so that a late event does not delay those after it.
+			// Counted from the start, so that a late event does not delay those after it.
 			due := start.Add(time.Duration(number-s.first) * time.Second / time.Duration(s.pace))
 			timer.Reset(time.Until(due))
 			select {

@@ -2,13 +2,13 @@ package main
 
 import "sync"
 
-// boards is where clients find the board that they join. Draws do not pass through it: a client keeps its boards.
+// boards maps ids to the boards that clients join. Draws bypass it: a client keeps references to its boards.
 type boards struct {
 	mu   sync.Mutex
 	byID map[string]*board
 }
 
-// board is who is on it, and sending one frame to everybody there.
+// board holds the members of a board, and sends one frame to all of them.
 type board struct {
 	id      string
 	mu      sync.RWMutex

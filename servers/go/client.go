@@ -19,16 +19,16 @@ const maxMessageBytes = 64 * 1024
 // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.
 const closeTimeout = 3 * time.Second
 
-// A client that sends without pause is given pauses: after so many frames, so that others have their turn, and when so
-// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be
-// written. A pause is short because nobody waits for a slow reader.
+// A client that sends without pause is paused after this many frames, so that other clients get their turn. It is also
+// paused when this much is queued for its receivers; otherwise it would fill the queues of clients that do read faster
+// than they can be written. A pause is short because no sender waits for a slow reader.
 const (
 	maxFramesAtOnce = 64
 	maxUnreadBytes  = 64 * 1024
 	pause           = time.Millisecond
 )
 
-// client is one connection: it turns what the client says into joins, draws and leaves.
+// client is one connection: it turns the client's messages into joins, draws and leaves.
 type client struct {
 	conn   net.Conn
 	frames wsutil.Reader
@@ -37,10 +37,10 @@ type client struct {
 	boards *boards
 	joined map[string]*board
 	atOnce int // frames since the last pause
-	queued int // bytes, where its last frame went
+	queued int // bytes queued for the receivers of its last frame
 }
 
-// newClient needs the buffer of the handshake because a client may have said more already.
+// newClient needs the buffer of the handshake because a client may already have sent more.
 func newClient(conn net.Conn, buffered *bufio.Reader, boards *boards) *client {
 	c := &client{conn: conn, outbox: newOutbox(conn), boards: boards, joined: make(map[string]*board)}
 	c.frames = wsutil.Reader{
@@ -82,8 +82,8 @@ func (c *client) close(code ws.StatusCode) {
 	}
 }
 
-// linger reads on after a close frame. Otherwise the kernel would answer what is still on its way with a reset, and the
-// client might never read why it was closed.
+// linger keeps reading after a close frame. Otherwise the kernel would answer data still in flight with a reset, and
+// the client might never read why it was closed.
 func (c *client) linger() {
 	if tcp, ok := c.conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -98,7 +98,7 @@ func (closed) Error() string { return "closed by the client" }
 
 var errInvalidUTF8 = errors.New("a text that is not UTF-8")
 
-// closeCode says with which code to close because of err; it has none when the connection broke.
+// closeCode returns the code with which to close because of err; there is none if the connection broke.
 func closeCode(err error) (code ws.StatusCode, ok bool) {
 	var violation ws.ProtocolError
 	var answer closed
@@ -115,7 +115,7 @@ func closeCode(err error) (code ws.StatusCode, ok bool) {
 	return 0, false
 }
 
-// receive handles messages until one of them, or the connection, ends it. It never returns nil.
+// receive handles messages until one of them, or the end of the connection, ends the client. It never returns nil.
 func (c *client) receive() error {
 	for {
 		header, err := c.frames.NextFrame()
@@ -130,7 +130,7 @@ func (c *client) receive() error {
 	}
 }
 
-// rest comes after each frame.
+// rest is called after each frame.
 func (c *client) rest() {
 	c.atOnce++
 	if c.atOnce == maxFramesAtOnce || c.queued > maxUnreadBytes {

@@ -10,7 +10,7 @@ import (
 
 const maxIDCharacters = 64
 
-// message is what a client may say: a join, a draw or a leave. Fields beyond the known ones are allowed.
+// message is a message of a client: a join, a draw or a leave. Unknown fields are allowed.
 type message struct {
 	Type    text   `json:"type"`
 	BoardID text   `json:"boardId"`
@@ -20,7 +20,7 @@ type message struct {
 	Stroke  stroke `json:"stroke"`
 }
 
-// badMessage is the reason that the client is told.
+// badMessage is the reason that is sent to the client.
 type badMessage string
 
 func (b badMessage) Error() string { return string(b) }
@@ -56,8 +56,8 @@ func isID(value text) bool {
 	return value != "" && utf8.RuneCountInString(string(value)) <= maxIDCharacters
 }
 
-// Values of these types remember whether the JSON was what it should be, instead of refusing it: it depends on the type
-// of the message whether that matters. They all read it to its end.
+// Values of these types record whether the JSON was valid, instead of rejecting it: whether that matters depends on the
+// type of the message. They all read the JSON to its end.
 type (
 	text   string // empty unless it was a string
 	count  bool   // whether it was an integer of at least 0
@@ -113,8 +113,8 @@ func readNumber(decoder *jsontext.Decoder) (bool, error) {
 	return outOfRange == nil, nil
 }
 
-// readArray reads a value, and its elements with read, which reports whether one was good. It returns how many there
-// are, or -1 unless the value is an array of good ones.
+// readArray reads a value, and its elements with read, which reports whether an element is valid. It returns how many
+// there are, or -1 unless the value is an array of valid ones.
 func readArray(decoder *jsontext.Decoder, read func(*jsontext.Decoder) (bool, error)) (int, error) {
 	if decoder.PeekKind() != jsontext.KindBeginArray {
 		return -1, decoder.SkipValue()

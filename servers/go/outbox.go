@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const maxQueuedBytes = 1024 * 1024
 
-// What a burst may leave behind for the next one.
+// The largest capacity that is kept after a burst, for the next one.
 const keptFrames = 256
 
-// outbox is the queue of frames for one client. Queueing never waits; one goroutine writes, everything that was
-// queued while it wrote at once.
+// outbox is the queue of frames for one client. Queueing never waits. One goroutine writes, and each write has
+// everything that was queued during the previous one.
 type outbox struct {
 	conn net.Conn
 	done chan struct{} // closed when nothing more will be written
@@ -20,7 +20,7 @@ type outbox struct {
 	mu      sync.Mutex
 	news    sync.Cond // there are frames, or it ended
 	frames  net.Buffers
-	queued  int // bytes of frames, and of the batch that is being written
+	queued  int // bytes of frames, and of the batch being written
 	writing int // bytes of that batch
 	ended   bool
 }
@@ -49,7 +49,7 @@ func (o *outbox) push(frame []byte) int {
 	return o.queued
 }
 
-// end queues the last frame. It reports false when the outbox has ended before.
+// end queues the last frame. It reports false if the outbox has already ended.
 func (o *outbox) end(last []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *outbox) run() {
 		if len(batch) == 0 {
 			return
 		}
-		rest := batch // WriteTo takes away what it has written
+		rest := batch // WriteTo removes what it has written
 		if _, err := rest.WriteTo(o.conn); err != nil {
 			o.abandon()
 			return
@@ -84,7 +84,7 @@ func (o *outbox) run() {
 	}
 }
 
-// next waits for frames. It takes the batch that was written before in exchange, to use its memory again.
+// next waits for frames. It takes the batch written before in exchange, to reuse its memory.
 func (o *outbox) next(written net.Buffers) net.Buffers {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/gobwas/ws"
 )
 
-// How long a connection may take to say what it wants.
+// How long a connection may take to send the header of a request.
 const handshakeTimeout = 10 * time.Second
 
-// server answers /healthz, upgrades /ws, and closes both. What clients say is client's concern.
+// server answers /healthz, upgrades /ws, and closes both. client handles the messages of clients.
 type server struct {
 	http   http.Server
 	boards boards
@@ -71,7 +71,7 @@ func (s *server) upgrade(response http.ResponseWriter, request *http.Request) {
 		_ = conn.Close()
 		return
 	}
-	// In a goroutine of its own, so that net/http can let go of the request.
+	// In a goroutine of its own, so that net/http can release the request.
 	go func() {
 		defer s.remove(client)
 		client.serve()
@@ -107,7 +107,7 @@ func respondHealth(response http.ResponseWriter, _ *http.Request) {
 	_, _ = response.Write(health)
 }
 
-// moduleVersion says with which version of a module this program was built.
+// moduleVersion returns the version of a module with which this program was built.
 func moduleVersion(path string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range info.Deps {

@@ -14,7 +14,7 @@ import (
 	"github.com/gobwas/ws/wsutil"
 )
 
-// startServer returns an address. The test waits at its end until every client is gone.
+// startServer starts a server and returns its address. At its end the test waits until every client is gone.
 func startServer(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func (u user) say(text string) {
 	}
 }
 
-// hear fails unless something comes promptly.
+// hear fails unless a message arrives promptly.
 func (u user) hear() (string, error) {
 	_ = u.SetReadDeadline(time.Now().Add(5 * time.Second))
 	text, err := wsutil.ReadServerText(u)
@@ -67,7 +67,7 @@ func largeDraw(seq int) string {
 		seq, strings.Repeat("x", 60_000))
 }
 
-// Together more than the kernel's socket buffers and the server's queue hold.
+// More than the kernel's socket buffers and the server's queue hold together.
 const draws = 300
 
 func TestASlowReaderIsDisconnectedAndDelaysNobody(t *testing.T) {
@@ -101,7 +101,7 @@ func TestABurstDisconnectsNoMemberThatReads(t *testing.T) {
 	}
 }
 
-// reads begins to read every draw in order, and returns what waits for the last one.
+// reads begins to read every draw in order, and returns a function that waits for the last one.
 func reads(u user) (wait func()) {
 	done := make(chan struct{})
 	go func() {

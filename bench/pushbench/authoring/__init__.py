@@ -1,4 +1,4 @@
-"""The files with which somebody measures a server of their own: drafted from answers, from a run, from conversations.
+"""The files that users need to measure servers of their own: drafted from answers, a run, or conversations.
 
-This room measures nothing and judges nothing. Each draft is for a person to read.
+This room measures nothing and judges nothing. Each draft is for a person to review.
 """

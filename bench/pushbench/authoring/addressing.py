@@ -1,4 +1,4 @@
-"""The address and the headers of a draft, which all transports have. Pure."""
+"""The address and the headers of a draft, common to all transports. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.text import one_line
 
 Differing = Callable[[Sequence[str]], str]
-"""What stands for values that differ between conversations"""
+"""the placeholder for values that differ between conversations"""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Address:
     """a template, with its query"""
     guesses: Sequence[str]
     places: Sequence[Sequence[str]]
-    """what stood in each place that differs, by conversation"""
+    """the values in each place that differs, by conversation"""
 
     @property
     def line(self) -> str:
@@ -37,7 +37,7 @@ def address(
     group_in_path: bool = False,
     group_in_query: bool = False,
 ) -> Address:
-    """The template of all paths."""
+    """The template that covers all paths."""
     urls = [urlsplit(path) for path in paths]
     guesses: list[str] = []
     places: list[Sequence[str]] = []
@@ -95,6 +95,6 @@ def header_lines(
 
 
 def comment(guesses: Sequence[str]) -> str:
-    """The end of a line, what is to be decided first; guesses may have what strangers wrote."""
+    """The comment at the end of a line, with open decisions first; guesses may contain untrusted text."""
     ordered = sorted(guesses, key=lambda guess: not guess.startswith("decide:"))
     return f" # {one_line('; '.join(ordered))}" if guesses else ""

@@ -22,14 +22,14 @@ ANYTHING: dict[Transport, str] = {
     "sse": '{"model": "any", "stream": true, "max_tokens": 64, "messages": [{"role": "user", "content": "{text:99}"}]}',
     "http": '{"id": "{id}", "text": "{text:200}"}',
 }
-"""what clients send where nobody says it, by transport: a stream is probably one of the API that many servers copy"""
+"""the default message of clients, by transport: a stream is probably one of the API that many servers copy"""
 NOWHERE = "https://example.org"
 UNKNOWN_PLACE = "OWNER/pushbench@TAG"
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What is known of a server."""
+    """What is known about a server."""
 
     name: str
     suite: str
@@ -40,7 +40,7 @@ class Answers:
     over: Transport = "websocket"
     link: str = NOWHERE
     depth: int = 2
-    """folders from the repository down to that of the files"""
+    """number of folders from the repository to the folder of the files"""
     env: dict[str, str] = field(default_factory=dict)
 
 
@@ -65,7 +65,7 @@ ready: {PORT_OPENS} # or a path that answers 200 when clients can connect
 
 
 def protocol_yml(answers: Answers) -> str:
-    """A skeleton of the protocol, with the message that was given. Raises UserError for one that cannot be played."""
+    """A skeleton of the protocol, with the given message. Raises UserError for a message that cannot be used."""
     known = (
         "# What clients and the server say to each other: docs/own-server.md explains each key.\n"
         "# `pushbench learn` drafts this file from clients that are really there.\n"
@@ -139,13 +139,13 @@ jobs:
 
 
 def web_address(remote: str) -> str | None:
-    """The page of a repository by the address of its remote, without credentials; None where there is none."""
+    """The web page of a repository from its remote's address, without credentials; None if there is none."""
     found = re.fullmatch(r"(?:https://(?:[^@/]*@)?|git@|ssh://git@)([\w.-]+)[:/]([\w./-]+?)(?:\.git)?/?", remote)
     return f"https://{found[1]}/{found[2]}" if found else None
 
 
 def _message(template: str) -> Iterator[str]:
-    """The lines of `message`, of JSON with the places of the id and of the time."""
+    """The lines of `message`; for JSON, with the places of the id and of the time."""
     if not _is_json(template):
         _require_id(template)
         yield f"send: {quoted(template)}"
@@ -179,7 +179,7 @@ def _is_json(template: str) -> bool:
 
 
 def _as_strings(template: str) -> str:
-    """The template with values that stand outside of strings as strings."""
+    """The template with placeholders outside of strings turned into strings."""
     parts = re.split(r'("(?:[^"\\]|\\.)*")', template)
     return "".join(part if place % 2 else re.sub(r"\{[a-z]+\}", r'"\g<0>"', part) for place, part in enumerate(parts))
 
@@ -205,11 +205,11 @@ def yaml_flow(value: Any) -> str:
 
 
 def _scalar(text: str) -> str:
-    """A string of YAML, quoted where it would be another type, or have another meaning."""
+    """A YAML string, quoted if it would otherwise be another type or have another meaning."""
     plain = re.fullmatch(r"[A-Za-z0-9./_-][A-Za-z0-9./_+=:~-]*", text) and not text.endswith(":")
     return text if plain and parse_yaml(f"[{text}]", Path()).data == [text] else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """In single quotes where that saves escapes, as JSON otherwise, which is YAML as well."""
+    """The text in single quotes if that saves escapes, otherwise as JSON, which is also YAML."""
     return f"'{text}'" if re.search(r'[\\"]', text) and "'" not in text else json.dumps(text, ensure_ascii=False)

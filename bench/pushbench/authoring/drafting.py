@@ -1,6 +1,6 @@
-"""A draft of protocol.yml from what clients and a server said. Pure.
+"""A draft of protocol.yml from conversations between clients and a server. Pure.
 
-Each guess has a comment, and what nobody can guess has one that begins with `decide:`.
+Each guess has a comment; an undecidable point has a comment that begins with `decide:`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pushbench.foundation.errors import UserError
 
 
 def draft(talks: Sequence[Conversation]) -> str:
-    """The text of a protocol.yml, from conversations over one transport. Raises UserError where they say too little."""
+    """The text of a protocol.yml, from conversations over one transport. Raises UserError if they are insufficient."""
     if any(each.text is None for talk in talks for each in talk.said):
         what = f"content that is binary or above {LARGEST >> 20} MiB: a draft is made of text and JSON"
         raise UserError(what, hint="declare it in protocol.yml by hand")
@@ -30,7 +30,7 @@ def draft(talks: Sequence[Conversation]) -> str:
 
 
 def _masked(talk: Conversation, secrets: Secrets) -> Conversation:
-    """The same without secrets in forms, and without those that the server repeats, perhaps under another name."""
+    """The conversation without secrets in forms, and without secrets that the server repeats under any name."""
     said = [replace(each, text=secrets.in_form(each.text or "")) if each.sent else each for each in talk.said]
     for secret in secrets.values:
         said = [each if each.sent else replace(each, text=(each.text or "").replace(secret, "{any}")) for each in said]

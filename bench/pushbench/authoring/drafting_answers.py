@@ -1,4 +1,4 @@
-"""How a draft recognises the answers to requests: one each, or a stream of events. Pure."""
+"""How a draft recognises the answers to requests: single answers, or streams of events. Pure."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pushbench.authoring.overheard import Conversation, Said
 from pushbench.foundation.errors import UserError
 
 MOST_CONDITIONS = 3
-"""that recognise an answer: one with a long list has hundreds of values"""
+"""that recognise an answer: an answer with a long list has hundreds of values"""
 _END = re.compile(r"\W*(done|end|eof|stop|close|complete|finish)(ed)?\W*", re.IGNORECASE)
-"""a text that ends a stream: the last token may be the same in all streams, too"""
+"""a text that ends a stream: the last token may also be the same in all streams"""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Lines of a draft, and whether messages are JSON in it."""
+    """Lines of a draft, and whether its messages are JSON."""
 
     as_json: bool
     transport: Sequence[str] = ()
     message: Sequence[str] = ()
     rest: Sequence[str] = ()
     ended: bool = False
-    """each stream has an event that ends it, after which a client may leave"""
+    """each stream has a final event, after which a client may leave"""
 
 
 def single(talks: Sequence[Conversation], asked: Bodies, ids: Sequence[str]) -> Answers:
-    """Of requests that have one answer each."""
+    """The lines for requests with one answer each."""
     as_json = asked.as_json
     status, *others = [found for found, _ in Counter(talk.status for talk in talks).most_common()]
     told = [f"decide: also {', '.join(map(str, others))}"] if others else []
@@ -61,19 +61,19 @@ def _recognised_answer(said: Sequence[Leaves]) -> Iterator[str]:
 
 
 def _same_place(origin: str, asked: Sequence[Leaves], said: Sequence[Leaves]) -> str | None:
-    """Where the value of requests comes out in their answers."""
+    """The pointer at which answers repeat a value of their requests."""
     return next(
         (at for at in said[0] if all(a.get(at, said) == q[origin] for q, a in zip(asked, said, strict=True))), None
     )
 
 
 def _place_of(ids: Sequence[str], said: Sequence[Leaves]) -> str | None:
-    """Where answers have the ids of their requests."""
+    """The pointer at which answers have the ids of their requests."""
     return next((at for at in said[0] if ids and [str(each.get(at)) for each in said] == list(ids)), None)
 
 
 def streamed(talks: Sequence[Conversation], asked: Bodies, ids: Sequence[str]) -> Answers:
-    """Of requests that have streams of events as answers. Raises UserError for streams without events."""
+    """The lines for requests with streams of events as answers. Raises UserError for streams without events."""
     events = [talk.received() for talk in talks]
     if not all(events):
         raise UserError("a stream without an event", hint="send requests whose answers have some")
@@ -107,13 +107,13 @@ def _has(event: Said) -> Leaves:
 
 
 def _sort(event: Said) -> tuple[str, ...] | None:
-    """None for an event that is no JSON."""
+    """The kind of an event; None unless it is JSON."""
     has = leaves(event.text)
     return None if has is None else kind(has)
 
 
 def _end_of(events: Sequence[Sequence[Said]]) -> str | None:
-    """The data of what ends each stream, and is nowhere else in it."""
+    """The data of the event that ends each stream and occurs nowhere else in it."""
     last = events[0][-1]
     if any(stream[-1].text != last.text for stream in events):
         return None
@@ -136,7 +136,7 @@ def _count(tokens: Sequence[Sequence[Said]], asked: Bodies) -> str:
 
 
 def _number(tokens: Sequence[Sequence[Said]]) -> Iterator[str]:
-    """Where tokens are numbered from 0."""
+    """The line for the number of a token, if tokens are numbered from 0."""
     if all(each.id == str(place) for stream in tokens for place, each in enumerate(stream)):
         yield "number: event-id # counts from 0"
         return
@@ -152,7 +152,7 @@ def _number(tokens: Sequence[Sequence[Said]]) -> Iterator[str]:
 
 
 def _token(tokens: Sequence[Sequence[Said]]) -> Mapping[str, Any]:
-    """What recognises a token: what names its sort, else where there is a text that differs within a stream."""
+    """The values that recognise a token: its kind, or else the pointer of a text that varies within a stream."""
     streams = [[_has(each) for each in stream] for stream in tokens]
     everything = [each for stream in streams for each in stream]
     alike = constants(everything)
@@ -164,7 +164,7 @@ def _token(tokens: Sequence[Sequence[Said]]) -> Mapping[str, Any]:
 
 
 def _ignored(others: Sequence[Said], tokens: Sequence[Leaves]) -> Iterator[str]:
-    """Patterns of the other events, which describe no token."""
+    """Patterns for the other events that match no token."""
     sorts: dict[tuple[str, ...], list[Leaves]] = {}
     for each in others:
         if (sort := _sort(each)) is not None:

@@ -1,4 +1,4 @@
-"""The template of what requests say, from several of one sort. Pure."""
+"""The template of the bodies of requests, from several requests of one kind. Pure."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _WORD = re.compile(r"([\w.-]+)")
 
 @dataclass(frozen=True)
 class Bodies:
-    """What requests say."""
+    """The bodies of requests."""
 
     template: str
-    """empty where they say nothing"""
+    """empty if the bodies are empty"""
     guesses: Sequence[str] = ()
     has: Sequence[Leaves] = ()
-    """of each request, where all are JSON"""
+    """for each request, if all are JSON"""
     id_at: str | None = None
-    """the pointer of what differs in each"""
+    """the pointer of the value that differs in each"""
     texts: Sequence[str] = ()
     """the pointers of other texts that differ"""
     ids: Sequence[str] = ()
-    """the id of each, where it has one"""
+    """the id of each, if it has one"""
 
     @property
     def as_json(self) -> bool:
@@ -39,7 +39,7 @@ class Bodies:
 
 
 def bodies(texts: Sequence[str], secrets: Secrets) -> Bodies:
-    """The template of what requests say; `texts` has nothing but empty ones where they say nothing."""
+    """The template of the bodies `texts`; all are empty if the requests have none."""
     if not any(texts):
         return Bodies("")
     found = [leaves(text) for text in texts]
@@ -78,7 +78,7 @@ def _json(texts: Sequence[str], has: Sequence[Leaves], secrets: Secrets) -> Bodi
 
 
 def _text(texts: Sequence[str]) -> Bodies:
-    """Word by word where all have as many, else the whole as one text."""
+    """The template word by word if all texts have the same number of words, otherwise with the whole as one text."""
     rows = [_WORD.split(text) for text in texts]
     if len(set(texts)) == 1:
         return Bodies(texts[0], [ALL_ALIKE])

@@ -29,12 +29,12 @@ from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.errors import UserError
 
 SOON = 2.0
-"""seconds in which what one client sends comes to another"""
+"""seconds within which one client's message reaches another"""
 
 
 @dataclass(frozen=True)
 class _Heard:
-    """A message of JSON."""
+    """A JSON message."""
 
     client: int
     sent: bool
@@ -45,14 +45,14 @@ class _Heard:
 
 @dataclass(frozen=True)
 class _Delivered:
-    """A message, and what came of it to the other client."""
+    """A message, and its delivery to the other client."""
 
     sent: _Heard
     received: _Heard
 
 
 def group_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
-    """The lines of a protocol over WebSocket. Raises UserError for conversations that say too little."""
+    """The lines of a protocol over WebSocket. Raises UserError if the conversations are insufficient."""
     if len(talks) < 2:
         raise UserError("only one client connected", hint="let two talk to each other, in the same room")
     first, second = talks[:2]
@@ -92,7 +92,7 @@ class _Json:
         self._how_often = Counter(
             each for heard in self._all if heard.sent for each in {json.dumps(value) for value in heard.has.values()}
         )
-        """in how many of the messages that were sent a value stands"""
+        """the number of sent messages that contain a value"""
         self._delivered = self._deliveries()
         self._kind = kind(self._delivered[0].sent.has)
         self._begins = [min((each.at for each in self._messages(number)), default=0.0) for number in (0, 1)]
@@ -101,7 +101,7 @@ class _Json:
         self._own = [self._own_values(number) for number in (0, 1)]
 
     def _deliveries(self) -> list[_Delivered]:
-        """Of the kind of message that reaches the other client most often."""
+        """The deliveries of the kind of message that reaches the other client most often."""
         by_kind: dict[tuple[str, ...], list[_Delivered]] = {}
         for sent in (each for each in self._all if each.sent):
             common = self._common(sent)
@@ -120,7 +120,7 @@ class _Json:
         return max(by_kind.values(), key=len)
 
     def _common(self, sent: _Heard) -> list[Any]:
-        """The values of a message that no other one that was sent has."""
+        """The values of a message that no other sent message has."""
         return [
             value
             for value in sent.has.values()
@@ -128,11 +128,11 @@ class _Json:
         ]
 
     def _before(self, client: int) -> list[_Heard]:
-        """What a client sent before its first message."""
+        """The messages that a client sent before its first message to the group."""
         return [each for each in self._all if each.sent and each.client == client and each.at < self._begins[client]]
 
     def _group_value(self) -> str | None:
-        """The text that both clients say where they join, or in each message."""
+        """The text that both clients send when they join, or in each message."""
         mine, theirs = ([each.has for each in (join or self._messages(n))] for n, join in enumerate(self._joins))
         shared = {
             at: value
@@ -146,7 +146,7 @@ class _Json:
         return [each for each in self._all if each.sent and each.client == client and kind(each.has) == self._kind]
 
     def _own_values(self, client: int) -> set[Any]:
-        """What this client alone says of itself, alike in all messages of a kind: by its name, or where it joins."""
+        """The values that only this client sends, alike in all messages of a kind: as its name, or when it joins."""
         found = set()
         joining = {kind(each.has) for each in self._joins[client]}
         for sort in {kind(each.has) for each in self._all if each.sent}:
@@ -227,7 +227,7 @@ class _Json:
             yield "  receivers: others # nobody got a message of their own"
 
     def _pairs(self) -> dict[str, str]:
-        """Where each value that is sent comes out: pointers of what is received by those of what is sent."""
+        """The delivered place of each sent value: pointers in received messages by pointers in sent ones."""
         found: dict[str, str] = {}
         for origin in self._delivered[0].sent.has:
             for place in self._delivered[0].received.has:
@@ -270,7 +270,7 @@ class _Json:
         return sum(each.sent and each.client == 0 and kind(each.has) == kind(like.has) for each in self._all)
 
     def _rest(self) -> Iterator[str]:
-        """What repeats beside messages, and what else the server said."""
+        """The lines for messages that a client repeats, and for the server's other messages."""
         known = {kind(each.has) for each in self._joins[0]} | {self._kind}
         beside = [each for each in self._all if each.sent and each.client == 0 and kind(each.has) not in known]
         repeated = [each for each in beside if self._count(each) > 1]
@@ -302,7 +302,7 @@ class _Json:
         return "{client}" if str(value).isdecimal() else "user-{client}"
 
     def _template(self, message: _Heard, *, id_at: str | None = None, texts: Sequence[str] = ()) -> str:
-        """The JSON of a message with values in their places."""
+        """The message's JSON with placeholders for its values."""
 
         def shown(at: str, value: Any) -> Any:
             if at == id_at:

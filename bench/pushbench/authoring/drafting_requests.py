@@ -1,4 +1,4 @@
-"""A draft of a protocol of requests, from several of one sort and their answers. Pure."""
+"""A draft of a protocol of requests, from several requests of one kind and their answers. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushbench.foundation.errors import UserError
 
 
 def request_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
-    """The lines of a protocol over HTTP. Raises UserError for conversations that say too little."""
+    """The lines of a protocol over HTTP. Raises UserError if the conversations are insufficient."""
     if len(talks) < 2:
         raise UserError("only one request was answered", hint="send three of one sort, each with other content")
     over, method = talks[0].over, talks[0].method
@@ -42,5 +42,5 @@ def request_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[s
 
 
 def _differing(found: Sequence[str]) -> str:
-    """What stands for values that differ: each its own, or some alike."""
+    """The placeholder for values that differ: an id if all are distinct, otherwise the client."""
     return "{id}" if len(set(found)) == len(found) else "{client}"

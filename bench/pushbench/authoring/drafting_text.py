@@ -10,7 +10,7 @@ from pushbench.foundation.errors import UserError
 
 
 def text_lines(first: Conversation, second: Conversation) -> Iterator[str]:
-    """Raises UserError where nothing that one client sends comes to the other."""
+    """The lines of the message. Raises UserError if no message of one client reaches the other."""
     talks = (first, second)
     texts = [[each.text or "" for each in talk.sent()] for talk in talks]
     got = [[each.text or "" for each in talk.received()] for talk in talks]
@@ -37,7 +37,7 @@ def text_lines(first: Conversation, second: Conversation) -> Iterator[str]:
 
 
 def _template(mine: list[str], theirs: list[str]) -> tuple[str, str]:
-    """A template of what both send, word by word up to the text, and why."""
+    """A template for both clients' messages, word by word up to the text, and the reasons."""
     rows = [text.split(" ") for text in mine]
     others = [text.split(" ") for text in theirs]
     least = min(len(row) for row in [*rows, *others])

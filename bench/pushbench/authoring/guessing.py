@@ -1,4 +1,4 @@
-"""How a server is probably built and started, by the files of its repository. Pure."""
+"""Guesses how a server is built and started, from the files of its repository. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 Commands = list[list[str]]
 
 READ = ("package.json", "Procfile", "go.mod", "Cargo.toml")
-"""files whose content says something; of the others the names are enough"""
+"""files whose content matters; for the others, the names are enough"""
 SHELL = re.compile(r"[$&|;<>*`]|^\w+=")
-"""what only a shell understands"""
+"""text that only a shell interprets"""
 PROGRAMS = {
     "node": ("node", "npm", "npx"),
     "python": ("python", "python3", "uvicorn", "gunicorn"),
@@ -25,7 +25,7 @@ PROGRAMS = {
     "bun": ("bun",),
 }
 OLDEST = {"node": ">=20", "python": ">=3.11", "go": ">=1.22", "cargo": ">=1.80", "java": ">=17", "maven": ">=3.8"}
-"""Older ones may do: the file is for its author to change."""
+"""Older versions may work: the file is for its author to change."""
 LANGUAGES = {"node": "JavaScript", "bun": "JavaScript", "python": "Python", "go": "Go", "cargo": "Rust", "java": "Java"}
 GO_PRODUCT = ".pushbench-server"
 MAIN_FILES = ("server.js", "index.js", "app.js", "src/server.js", "src/index.js")
@@ -34,16 +34,16 @@ MAIN_MODULES = ("server.py", "app.py", "main.py")
 
 @dataclass(frozen=True)
 class Guess:
-    """Commands, as argument lists. An empty `start` means that nobody can guess it."""
+    """Commands, as argument lists. `start` is empty if no guess is possible."""
 
     build: Commands = field(default_factory=list)
     start: list[str] = field(default_factory=list)
     products: tuple[str, ...] = ()
-    """what the build writes: git should ignore it"""
+    """the build's output, which git should ignore"""
 
 
 def guess(names: Iterable[str], texts: Mapping[str, str]) -> Guess:
-    """What the files of a repository say; `texts` has the content of those in READ."""
+    """The guess from the files of a repository; `texts` has the content of the files in READ."""
     names = set(names)
     for file, found in (("package.json", _node), ("go.mod", _go), ("Cargo.toml", _rust), ("requirements.txt", _python)):
         if file in names:
@@ -52,7 +52,7 @@ def guess(names: Iterable[str], texts: Mapping[str, str]) -> Guess:
 
 
 def argv_of(line: str) -> list[str]:
-    """A command as somebody types it; through a shell where only that understands it. Raises ValueError."""
+    """A command as typed by a user, run by a shell if only a shell interprets it. Raises ValueError."""
     if SHELL.search(line):
         return ["sh", "-c", line if re.search(r"[&|;]", line) else f"exec {line}"]
     found = shlex.split(line)
@@ -62,12 +62,12 @@ def argv_of(line: str) -> list[str]:
 
 
 def as_line(argv: list[str]) -> str:
-    """The command as somebody types it."""
+    """The command as a user would type it."""
     return argv[2] if argv[:2] == ["sh", "-c"] else shlex.join(argv)
 
 
 def toolchains_of(commands: Commands) -> dict[str, str]:
-    """The toolchains that the commands need: those that Pushbench finds outside of the system's own folders, too."""
+    """The toolchains that the commands need: those that Pushbench also finds outside of the system's own folders."""
     words = {each for argv in commands for each in (argv if argv[:2] != ["sh", "-c"] else re.split(r"\W+", argv[2]))}
     found = [name for name, programs in PROGRAMS.items() if words & set(programs)]
     if "maven" in found and "java" not in found:
@@ -95,7 +95,7 @@ def _node(names: set[str], texts: Mapping[str, str]) -> Guess:
         build.append(["npm", "run", "build"])
     started = str(scripts.get("start", ""))
     main = package.get("main") or next((each for each in MAIN_FILES if each in names), None)
-    # A start by npm leaves a shell between Pushbench and the server, which hears no SIGTERM.
+    # A start by npm leaves a shell between Pushbench and the server, which then gets no SIGTERM.
     if re.match(r"node\s", started) and not SHELL.search(started):
         start = shlex.split(started)
     elif main:

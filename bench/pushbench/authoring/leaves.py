@@ -17,11 +17,11 @@ ID = re.compile(r"(id|nr|no|seq|number|ref|reference|uuid|nonce|counter)$", re.I
 SECRET = re.compile(r"(token|secret|password|passwd|api_?key|auth|jwt|session)$", re.IGNORECASE)
 
 BARE = "\ue010"
-"""around a value that stands outside of quotes"""
+"""encloses a value that belongs outside of quotes"""
 
 
 def leaves(text: str | None) -> Leaves | None:
-    """The scalars of a JSON object or list; None for what is neither."""
+    """The scalars of a JSON object or list; None for any other text."""
     try:
         value = json.loads(text or "")
     except (ValueError, RecursionError):
@@ -42,26 +42,26 @@ def _walk(value: Any, at: str) -> Iterator[tuple[str, Any]]:
 
 
 def kind(message: Leaves) -> tuple[str, ...]:
-    """What tells one sort of message from another: the values that name it, or which values it has."""
+    """The kind of a message: the value that names it, or else the pointers that it has."""
     named = [f"{at}={value}" for at, value in message.items() if KIND.search(at) and isinstance(value, str)]
     return tuple(named[:1] or sorted(message))
 
 
 def alike(messages: Sequence[Leaves]) -> dict[str, Any]:
-    """The values that all messages have alike."""
+    """The values that are equal in all messages."""
     first = messages[0] if messages else {}
     return {at: value for at, value in first.items() if all(each.get(at, messages) == value for each in messages)}
 
 
 def constants(messages: Sequence[Leaves]) -> dict[str, Any]:
-    """The values that recognise messages of one kind: what names it, else what all of them have alike; no secrets."""
+    """The values that recognise messages of one kind: its name, or else all equal values; no secrets."""
     told = {at: value for at, value in alike(messages).items() if not SECRET.search(at)}
     named = {at: value for at, value in told.items() if KIND.search(at) and isinstance(value, str)}
     return named or told
 
 
 def id_among(messages: Sequence[Leaves]) -> str | None:
-    """The pointer of what differs in all messages: by its name, or a number."""
+    """The pointer of a value that differs in all messages: named like an id, or a number."""
     first = messages[0]
     differs = [
         at
@@ -74,7 +74,7 @@ def id_among(messages: Sequence[Leaves]) -> str | None:
 
 
 def rewritten(text: str, shown: Callable[[str, Any], Any]) -> str:
-    """JSON with what `shown` says of each scalar, by its pointer and its value."""
+    """The JSON with each scalar replaced by the result of `shown` for its pointer and its value."""
     made = json.dumps(_rewritten(json.loads(text), "", shown), ensure_ascii=False)
     return re.sub(f'"{BARE}(.*?){BARE}"', r"\1", made)
 
@@ -88,7 +88,7 @@ def _rewritten(value: Any, at: str, shown: Callable[[str, Any], Any]) -> Any:
 
 
 def value_of(name: str, like: Any) -> str:
-    """A value of a template, such as {id}, of the type of what stands there."""
+    """A placeholder, such as {id}, quoted like a value of the same type."""
     return f"{{{name}}}" if isinstance(like, str) else f"{BARE}{{{name}}}{BARE}"
 
 

@@ -1,4 +1,4 @@
-"""A proxy on this machine that keeps what clients and a server say. The only module that listens."""
+"""A proxy on this machine that records conversations between clients and a server. The only module that listens."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from pushbench.catalog.addresses import is_secure
 from pushbench.foundation.errors import UserError
 
 CLIENTS = 2
-"""whose conversations over WebSocket make a draft"""
+"""whose conversations over WebSocket are enough for a draft"""
 REQUESTS = 3
-"""of one sort that make a draft: two that differ by chance are less telling"""
+"""of one kind that are enough for a draft: two that differ by chance are less reliable"""
 HOST = "127.0.0.1"
 MOST_KEPT = 10_000
-"""messages of a conversation; the rest is passed on only"""
+"""messages of a conversation; later ones are only forwarded"""
 MOST_OCTETS = 16 << 20
-"""that are kept of all conversations; a draft of them takes many times as much"""
+"""that are kept of all conversations; a draft of them needs many times as much memory"""
 OWN_OCTETS = 200
-"""of anything that is kept, beside its text"""
+"""overhead of each recorded item, in addition to its text"""
 MOST_CONNECTIONS = 64
 """at once: a browser opens six for the requests of a page"""
 CHUNK = 1 << 16
 MOST_BESIDE = CHUNK
-"""bytes that a client may send while the answer to what it asked still comes"""
+"""bytes that a client may send while the answer to its request is still arriving"""
 PATIENCE_SECONDS = 1.0
-"""for what a client does not read any more"""
+"""for data that a client no longer reads"""
 NOT_PASSED = (
     b"host",
     b"accept-encoding",
@@ -44,14 +44,14 @@ NOT_PASSED = (
     b"if-none-match",
     b"if-modified-since",
 )
-"""What would have the server compress what it says, or not say it. `Host` is that of the server."""
+"""Headers that would make the server compress or omit its answers. `Host` is replaced by the server's."""
 
 Note = Callable[[str], None]
 Headers = list[tuple[bytes, bytes]]
 
 
 class _Side:
-    """The connection to a client, or that to the server."""
+    """The connection to a client, or the connection to the server."""
 
     def __init__(
         self, role: type[h11.CLIENT] | type[h11.SERVER], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -60,7 +60,7 @@ class _Side:
         self.reader, self._writer = reader, writer
 
     async def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """The next of what it says. Raises h11.RemoteProtocolError where that is no HTTP."""
+        """The peer's next event. Raises h11.RemoteProtocolError if it is not HTTP."""
         while (event := self.http.next_event()) is h11.NEED_DATA:
             self.http.receive_data(await self.reader.read(CHUNK))
         return event
@@ -73,9 +73,9 @@ class _Side:
         await self._writer.drain()
 
     async def leaves(self) -> None:
-        """Returns when it has closed its connection. What it says before that is for later.
+        """Returns when the peer has closed its connection. Data received before that is kept for later.
 
-        Raises ConnectionError if that is too much to keep.
+        Raises ConnectionError if there is too much to keep.
         """
         beside = 0
         while octets := await self.reader.read(CHUNK):
@@ -85,20 +85,20 @@ class _Side:
             self.http.receive_data(octets)
 
     async def close(self) -> None:
-        """Close the connection once the other end has what was written, or does not take it."""
+        """Close the connection once the peer has received the written data, or does not read it."""
         self._writer.close()
         with contextlib.suppress(OSError):
             await asyncio.wait_for(self._writer.wait_closed(), PATIENCE_SECONDS)
 
 
 class Proxy:
-    """Passes on everything between clients and the server at `to`, and keeps what a draft is made of.
+    """Forwards everything between clients and the server at `to`, and records what a draft needs.
 
-    That is what clients say over WebSocket where `to` begins with ws, else their requests.
+    It records WebSocket conversations if `to` begins with ws, otherwise requests.
     """
 
     def __init__(self, to: str, note: Note, authorities: Path | None = None) -> None:
-        """`authorities` is a file of certificates that alone are trusted, in place of those of the system."""
+        """`authorities` is a file of certificates that replace the system's trusted ones."""
         self._to, self._url, self._note = to, urlsplit(to), note
         self._trusted = ssl.create_default_context(cafile=authorities) if is_secure(to) else None
         self.scheme = "ws" if self._url.scheme in ("ws", "wss") else "http"
@@ -109,19 +109,19 @@ class Proxy:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much was said that nothing more is kept."""
+        """Whether the limit is reached, so that nothing more is recorded."""
         return self._octets > MOST_OCTETS
 
     @property
     def heard(self) -> list[Conversation]:
-        """The conversations that make a draft, as far as they have ended."""
+        """The conversations for a draft, as far as they have ended."""
         ended = [each for each in self._talks if each.ended]
         if self.scheme == "http":
             return most_asked(ended)
         return [each for each in ended if each.over == "websocket"]
 
     def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection of a client, unless there are many already."""
+        """Serve a client's connection, unless there are too many."""
         if len(self._open) >= MOST_CONNECTIONS:
             self._note(f"a connection is refused: there are {MOST_CONNECTIONS} already")
             writer.close()
@@ -131,7 +131,7 @@ class Proxy:
         task.add_done_callback(self._open.discard)
 
     async def leave(self) -> None:
-        """End all connections."""
+        """Close all connections."""
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -194,7 +194,7 @@ class Proxy:
             await self._relay(talk, client, server)
 
     def _directed(self, asked: h11.Request) -> h11.Request:
-        """The request as the server gets it."""
+        """The request as it is forwarded to the server."""
         headers = [(name, value) for name, value in asked.headers.raw_items() if name.lower() not in NOT_PASSED]
         if [value.lower() for name, value in asked.headers if name == b"upgrade"] != [b"websocket"]:
             headers = [(name, value) for name, value in headers if name.lower() != b"upgrade"]
@@ -202,7 +202,7 @@ class Proxy:
         return h11.Request(method=asked.method, target=self._url.path.encode() + asked.target, headers=headers)
 
     async def _answer(self, talk: Conversation, client: _Side, server: _Side) -> None:
-        """Pass an answer on to its end, or up to the switch to WebSocket."""
+        """Forward an answer to its end, or up to the switch to WebSocket."""
         event = await server.event()
         while isinstance(event, h11.InformationalResponse) and event.status_code != 101:
             await client.say(event)
@@ -229,7 +229,7 @@ class Proxy:
         await target.say(event)
 
     async def _relay(self, talk: Conversation, client: _Side, server: _Side) -> None:
-        """Pass on what is said over WebSocket, until one side has left."""
+        """Forward WebSocket data until one side leaves."""
         self._note(f"client {self._number(talk)} is here")
         ways = [
             asyncio.create_task(self._pass(talk, client, server, Messages(sent=True))),
@@ -261,11 +261,11 @@ class Proxy:
             self.ended.set()
 
     def _number(self, talk: Conversation) -> int:
-        """Of a client of a WebSocket, in the order in which they came."""
+        """The number of a WebSocket client, in the order of their connections."""
         return [each for each in self._talks if each.over == "websocket"].index(talk)
 
     def _keep(self, talk: Conversation, unpacking: Unpacking, octets: bytes) -> None:
-        """Keep what these bytes complete, as far as there is room for it."""
+        """Record the items that these bytes complete, as far as the limits allow."""
         for said in unpacking.feed(octets, time.monotonic()):
             if len(talk.said) < MOST_KEPT and not self.is_full:
                 talk.said.append(said)
@@ -281,9 +281,9 @@ class Proxy:
 
 
 async def overhear(to: str, port: int, note: Note, authorities: Path | None = None) -> list[Conversation]:
-    """The conversations that make a draft, once there are enough.
+    """The conversations for a draft, once there are enough.
 
-    Raises UserError if the port is taken, and if clients and server say more than can be kept.
+    Raises UserError if the port is taken, or if the conversations exceed the limits.
     """
     proxy = Proxy(to, note, authorities)
     try:

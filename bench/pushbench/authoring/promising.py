@@ -1,4 +1,4 @@
-"""Limits for a server by what a first run measured: room above the numbers, in lines of a thresholds.yml. Pure."""
+"""Limits for a server from the results of a first run: headroom above them, as lines of a thresholds.yml. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pushbench.metrics.units import format_quantity
 from pushbench.records.record import Record, Trial
 
 ROOM = {"cpu": 2.0, "latency": 3.0, "memory": 2.0}
-"""times the number of the first run. Another machine may be half as fast, and percentiles differ more than that"""
+"""times the result of the first run. Another machine may be half as fast, and percentiles differ by more than that"""
 
 
 def thresholds_yml(record: Record, server: str, before: Thresholds) -> str | None:
-    """Limits of `server` in the stages of `record`; None where no valid trial says what is usual.
+    """Limits of `server` in the stages of `record`; None if no valid trial shows usual values.
 
-    Limits that hold already, `before`, stay where they are stricter.
+    Existing limits, `before`, stay where they are stricter.
     """
     trials = [each for each in record.trials if each.server == server and each.validity.valid and not each.failure]
     if not trials:

@@ -1,4 +1,4 @@
-"""A server's files in its repository, and its link in the catalog. The only module of this room that writes."""
+"""A server's files in its repository, and its link in the catalog. The only module of this room that writes files."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pushbench.foundation.project import Project
 
 State = Literal["written", "kept", "replaced"]
 MOST_BYTES = 1 << 20
-"""of a file that is only looked at"""
+"""of a file that is only read"""
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of a file."""
+    """The outcome for a file."""
 
     path: Path
     state: State
 
 
 def repository_at(folder: Path) -> Path:
-    """The top of the git repository that a folder is in. Raises UserError."""
+    """The root of the git repository that contains a folder. Raises UserError."""
     if not folder.is_dir():
         raise UserError("no such folder", where=str(folder))
     top = git(folder, "rev-parse", "--show-toplevel").text
@@ -41,7 +41,7 @@ def repository_at(folder: Path) -> Path:
 
 
 def read_files(repository: Path) -> tuple[list[str], dict[str, str]]:
-    """The names of all its files, and the content of those that say how it is built."""
+    """The names of all its files, and the content of those that show how it is built."""
     names = git(repository, "ls-files", "-z").output.split("\0")
     texts = {}
     for name in READ:
@@ -56,7 +56,7 @@ def page_of(repository: Path) -> str | None:
 
 
 def place_of(project: Project) -> str:
-    """This Pushbench as workflows name it, owner/repository@tag; a placeholder where that is not on GitHub."""
+    """This Pushbench as named in workflows, owner/repository@tag; a placeholder if it is not on GitHub."""
     page = web_address(git(project.root, "config", "--get", "remote.origin.url").text) or ""
     found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", page)
     tag = git(project.root, "describe", "--tags", "--abbrev=0").text or git(project.root, "rev-parse", "HEAD").text
@@ -64,7 +64,7 @@ def place_of(project: Project) -> str:
 
 
 def settle(path: Path, text: str, *, force: bool) -> Settled:
-    """Write a file; one that is there stays as it is, unless `force` says otherwise."""
+    """Write a file; an existing one stays unchanged, unless `force` is set."""
     there = path.exists()
     if there and not force:
         return Settled(path, "kept")
@@ -73,14 +73,14 @@ def settle(path: Path, text: str, *, force: bool) -> Settled:
 
 
 def link(project: Project, folder: Path) -> Settled:
-    """Make the server one of the catalog, which git is told to ignore. Raises UserError for a name that is taken."""
+    """Add the server to the catalog as a link that git ignores. Raises UserError for a name that is taken."""
     name = folder.name
     place = project.servers / name
     if place.exists() and place.resolve() == folder.resolve():
         return Settled(place, "kept")
     if place.exists():
         raise UserError(f"Pushbench has another server {name}", where=str(place), hint="choose another with --name")
-    place.unlink(missing_ok=True)  # a link to a folder that is gone
+    place.unlink(missing_ok=True)  # a link to a folder that no longer exists
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(folder.resolve())
     exclude(project.root, f"/servers/{name}")
@@ -88,7 +88,7 @@ def link(project: Project, folder: Path) -> Settled:
 
 
 def exclude(repository: Path, pattern: str) -> None:
-    """Have git ignore a path in this clone alone."""
+    """Have git ignore a path, in this clone only."""
     file = git(repository, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude").text
     if not file:
         return
@@ -100,7 +100,7 @@ def exclude(repository: Path, pattern: str) -> None:
 
 
 def not_ignored(repository: Path, products: Sequence[str]) -> Iterator[str]:
-    """Products of the build that git would add."""
+    """Products of the build that git does not ignore."""
     for product in products:
         if (
             not git(repository, "check-ignore", "--quiet", f"{product}/x").ok

@@ -1,4 +1,4 @@
-"""Bytes of a connection as what they say: the messages of a WebSocket, the events of a stream, a body. Pure."""
+"""The content of a connection's bytes: the messages of a WebSocket, the events of a stream, a body. Pure."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from pushbench.conformance.events import Events
 from pushbench.conformance.rule import Mismatch
 
 LARGEST = 1 << 20
-"""bytes of a message, an event or a body; what is larger counts as no text"""
+"""bytes of a message, an event or a body; a larger one does not count as text"""
 
 
 class Body:
-    """One text of all bytes."""
+    """All bytes as one text."""
 
     def __init__(self, *, sent: bool) -> None:
         self._sent = sent
         self._octets = bytearray()
 
     def feed(self, octets: bytes, at: float) -> Iterator[Said]:
-        """What these bytes complete; no bytes stand for the end."""
+        """The text that these bytes complete; no bytes mean the end."""
         if octets and len(self._octets) <= LARGEST:
             self._octets += octets
         elif self._octets and not octets:
@@ -31,7 +31,7 @@ class Body:
 
 
 class Stream:
-    """The server-sent events of an answer, up to one that is too large or bytes that are none."""
+    """The server-sent events of an answer, up to a too large event or invalid bytes."""
 
     def __init__(self) -> None:
         self._events: Events | None = Events(LARGEST)
@@ -50,20 +50,20 @@ class Stream:
 
 
 class Messages:
-    """The messages that one side of a WebSocket sends, up to one that is too large or a fault of the framing."""
+    """The messages from one side of a WebSocket, up to a too large one or a framing error."""
 
     def __init__(self, *, sent: bool) -> None:
         self._sent = sent
         self._frames = Protocol(Side.SERVER if sent else Side.CLIENT, max_size=LARGEST)
         self._first: Opcode | None = None
-        """of the message whose frames are coming"""
+        """of the message whose frames are arriving"""
         self._octets = bytearray()
         self._broken = False
 
     def feed(self, octets: bytes, at: float) -> Iterator[Said]:
         """The messages that these bytes complete."""
         self._frames.receive_data(octets)
-        self._frames.data_to_send()  # answers to pings, which the two sides give themselves
+        self._frames.data_to_send()  # answers to pings, which the two sides send themselves
         for frame in self._frames.events_received():
             if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
                 self._first = self._first or frame.opcode

@@ -1,4 +1,4 @@
-"""Secrets of clients: what they were, so that no draft has them, and how a draft calls them. Pure."""
+"""Secrets of clients: their values, so that no draft contains them, and their names in a draft. Pure."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from pushbench.authoring.overheard import Conversation
 from pushbench.foundation.text import one_line
 
 Place = tuple[Literal["header", "query", "field"], str]
-"""Where a secret stands: the header, the parameter of the query, or the pointer into a message or field of a form"""
+"""The place of a secret: the header, the query parameter, or the pointer into a message or field of a form"""
 LONGEST = 36
-"""characters of what a place is called: with its kind and a number, the name of a secret may have 50"""
+"""characters of a place's name: with its kind and a number, the name of a secret may have 50"""
 _FORM = re.compile(r"[^\s=&]+=[^\s&]*(&[^\s=&]+=[^\s&]*)*")
 """a body of the type application/x-www-form-urlencoded"""
 
 
 class Secrets:
-    """The secrets of several conversations. Each place has a name of its own."""
+    """The secrets of several conversations. Each place has a unique name."""
 
     def __init__(self, talks: Sequence[Conversation]) -> None:
         found = [each for talk in talks for each in _found(talk)]
         self.values = {value for _, value in found if value}
-        """what clients said in secret, as far as it was kept; headers are not"""
+        """secret values that clients sent, as far as they were recorded; headers are not"""
         self._names = _named(list(dict.fromkeys(place for place, _ in found)))
 
     def header(self, name: str) -> str:
-        """What stands for the value of a header in a template."""
+        """The placeholder for the value of a header in a template."""
         return self._shown(("header", name.lower()))
 
     def query(self, name: str) -> str:
-        """What stands for the value of a parameter of the query."""
+        """The placeholder for the value of a query parameter."""
         return self._shown(("query", name))
 
     def field(self, pointer: str) -> str:
-        """What stands for the text at a pointer of a message."""
+        """The placeholder for the text at a pointer of a message."""
         return self._shown(("field", pointer))
 
     def in_form(self, text: str) -> str:
-        """What a client sent, with what stands for the values of secret fields where it is a form."""
+        """The body that a client sent; in a form, placeholders replace the values of secret fields."""
         fields = _fields(text)
         shown = (value if plain is None else self.field(plain) for _, plain, value in fields)
         return "&".join(f"{name}={value}" for (name, _, _), value in zip(fields, shown, strict=True)) or text
 
     def lines(self, draft: Sequence[str]) -> Iterator[str]:
-        """The section `secrets` of a draft, of those that its lines have."""
+        """The section `secrets` of a draft, with the secrets that its lines use."""
         used = {name: place for place, name in self._names.items() if any(_value(name) in line for line in draft)}
         if used:
             yield "secrets: # set their variables for every command"
@@ -75,7 +75,7 @@ def _found(talk: Conversation) -> Iterator[tuple[Place, str]]:
 
 
 def _fields(text: str) -> list[tuple[str, str | None, str]]:
-    """The fields of a form: the name, that of a secret one without its encoding, else None, and the value."""
+    """The fields of a form: the name; the decoded name if the field is secret, else None; and the value."""
     if not _FORM.fullmatch(text) or leaves(text) is not None:
         return []
     parts = (part.partition("=") for part in text.split("&"))
@@ -84,7 +84,7 @@ def _fields(text: str) -> list[tuple[str, str | None, str]]:
 
 
 def _named(places: Sequence[Place]) -> Mapping[Place, str]:
-    """A name for each: what the place is called, with its kind before it where two kinds call one so."""
+    """A name for each place: its own, prefixed with its kind if two kinds share a name."""
     called = {place: _slug(place[1]) for place in places}
     often = Counter(called.values())
     names: dict[Place, str] = {}

@@ -57,7 +57,7 @@ def needs_builder(cache: Cache, output: Output) -> bool:
 
 
 def own_builder(note: Note) -> list[str]:
-    """The arguments of buildx that choose a fully capable builder. Creates one if there is none.
+    """The arguments of buildx that select a fully capable builder. Creates one if there is none.
 
     Raises UserError if it cannot be created.
     """

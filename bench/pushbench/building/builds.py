@@ -26,11 +26,11 @@ from pushbench.foundation.project import Project
 from pushbench.machine.ownership import OWNER, owner_marker
 
 Note = Callable[[str], None]
-"""Tells the person who waits what is being done."""
+"""Shows progress to the user."""
 
 
 def build_server(project: Project, server: Server, tools: Toolset, note: Note) -> None:
-    """Build `server` unless its products exist from the same sources, perhaps for another variant of it.
+    """Build `server` unless its products from the same sources exist, possibly from another variant of it.
 
     Raises ServerFailed with the end of the log.
     """
@@ -59,7 +59,7 @@ def run_server_tests(project: Project, server: Server, tools: Toolset, note: Not
 
 
 def build_digest(server: Server, tools: Toolset) -> str:
-    """The digest of a build's inputs: sources, versions of the toolchains, and commands."""
+    """The digest of a build's inputs: sources, toolchain versions, and commands."""
     process = server.process
     return _digest([server_digest(server), tools.versions, process.build, process.start, server.spec.env])
 
@@ -132,8 +132,9 @@ def _write_stamp(stamp: Path, digest: str, server: Server) -> None:
 
 
 def _started(server: Server) -> set[str]:
-    """The files of its folder that the command of a server names, as in `-jar target/server.jar` and `-XX:File=a.jsa`:
-    a folder of products may exist without them."""
+    """The files in its folder that a server's command names, as in `-jar target/server.jar` and `-XX:File=a.jsa`: the
+    folder of products may exist without them.
+    """
     words = {word.rpartition("=")[2] for word in server.process.start}
     return {word for word in words if not Path(word).is_absolute() and (server.folder / word).is_file()}
 
@@ -167,7 +168,7 @@ def run_step(tools: Toolset, argv: Sequence[str], folder: Path, log: Path) -> in
             ).returncode
         except OSError as error:
             output.write(f"{argv[0]}: {error.strerror}\n".encode())
-            return 127  # what a shell says of a command that it cannot run
+            return 127  # a shell's exit code for a command that it cannot run
 
 
 def _first_words(commands: Sequence[Sequence[str]]) -> str:
@@ -179,7 +180,7 @@ def last_line(text: str) -> str:
 
 
 def _go_version(module: Path) -> str:
-    """The Go version that go.mod asks for."""
+    """The Go version that go.mod requires."""
     try:
         lines = module.read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""The resolved model of a system: what the engine makes of its compose file, held against what a system may have.
+"""The resolved model of a system: the engine's reading of its compose file, checked against what a system may have.
 
-The engine is given what `catalog/systems` has read, so both know the same file. Whatever a model does not name here is
-refused: nothing of a file reaches a container that nobody has thought of.
+The engine gets what `catalog/systems` has read, so both read the same file. Everything that the model does not name is
+refused, so nothing unforeseen in a file reaches a container.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from pushbench.foundation.yamlfile import Location
 TMPFS = r"/[^:]+(:(size|mode|uid|gid)=\w+(,(size|mode|uid|gid)=\w+)*)?"
 LEAST_BYTES = 16 << 20
 _FIXED = ("build", "image", "networks")
-"""known from `catalog/systems`, or none of the file's business"""
+"""known from `catalog/systems`, or not for the file to choose"""
 
 
 class Dependency(Document):
-    """What a part waits for before it starts."""
+    """The condition that a part waits for before it starts."""
 
     condition: Literal["service_started", "service_healthy"] = "service_started"
     required: Literal[True] = True
 
 
 class Healthcheck(Document):
-    """How the engine asks a part whether it is healthy."""
+    """How the engine checks whether a part is healthy."""
 
     test: list[str] = []
     disable: bool = False
@@ -49,7 +49,7 @@ class Healthcheck(Document):
 
 
 class Mount(Document):
-    """A volume: with a name several parts share it, without one it is this part's."""
+    """A volume: a named one is shared by parts, an unnamed one belongs to one part."""
 
     type: Literal["volume"]
     target: str = Field(pattern="^/")
@@ -59,7 +59,7 @@ class Mount(Document):
 
 
 class ResolvedPart(Document):
-    """What a part may say of its container."""
+    """The settings that a part may choose for its container."""
 
     command: list[str] | None = None
     entrypoint: list[str] | None = None
@@ -78,7 +78,7 @@ class ResolvedPart(Document):
 
 
 class ResolvedVolume(Document):
-    """A volume of the file: made for the trial, by the engine itself."""
+    """A volume of the file: the engine creates it for the trial."""
 
     name: str
 
@@ -93,7 +93,7 @@ class Resolved(Document):
 def resolved(engine: Engine, server: Server, memory: int) -> tuple[System, Resolved]:
     """The system of a server, and its model; each part has its share of `memory`, in bytes.
 
-    Raises UserError with the line of the first thing that systems cannot have.
+    Raises UserError with the line of the first setting that systems must not have.
     """
     system = read_system(server)
     model = _asked(engine, system)
@@ -131,7 +131,7 @@ def _asked(engine: Engine, system: System) -> dict[str, Any]:
 
 
 def _at(system: System, name: str, *within: str | int) -> Location:
-    """The nearest place in the file; a model has more than the file."""
+    """The nearest place in the file, because a model has more entries than the file."""
     at: Location = ("services", name, *within)
     while at not in system.file.lines:
         at = at[:-1]
@@ -139,7 +139,7 @@ def _at(system: System, name: str, *within: str | int) -> Location:
 
 
 def _require_own_image(system: System, name: str, service: Mapping[str, Any]) -> None:
-    """The engine's answer is what was read before, so that the images of both are the same."""
+    """Require that the engine's answer has the image that was read before, so that both use the same images."""
     part = system.parts[name]
     build = service.get("build")
     if part.build is None or build is None:
@@ -174,7 +174,7 @@ def _require_plain_volumes(system: System, volumes: Mapping[str, Any]) -> None:
 
 
 def _with_memory(system: System, found: Resolved, memory: int) -> Resolved:
-    """The same with a limit for each part. Those without one share what the others leave."""
+    """The same model with a memory limit for each part. Parts without a limit share what the others leave."""
     declared = {name: part.mem_limit for name, part in found.services.items() if part.mem_limit is not None}
     rest = memory - sum(declared.values())
     without = len(found.services) - len(declared)

@@ -13,15 +13,15 @@ from typing import Any
 
 from pushbench.machine.commands import CommandFailed, CommandTimedOut, answer
 
-ANSWER_SECONDS = 10.0  # an engine that is there answers within one
+ANSWER_SECONDS = 10.0  # a running engine answers within one
 MODEL = "model"
-"""the name of the project in models, which is nowhere used"""
+"""the name of the project in models; it is not used elsewhere"""
 COMMAND_SECONDS = 120.0  # to start a container on a busy machine
 TRANSFER_SECONDS = 600.0  # to pull or load an image: 1 GB at 2 MB/s
 
 
 class EngineFailed(Exception):
-    """The engine failed; the message is its own (one line)."""
+    """The engine failed; the message is the engine's own (one line)."""
 
 
 class EngineTimedOut(EngineFailed):
@@ -33,12 +33,12 @@ class State:
     """The state of a container that was started."""
 
     pid: int
-    """of its first process, as this machine counts; 0 once it has ended"""
+    """of its first process, in this machine's numbering; 0 once it has ended"""
     running: bool
     exit_code: int
     out_of_memory: bool
     address: str
-    """in its network; empty once it has ended"""
+    """in its network; empty once the container has ended"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Engine:
         return _run([self.program, *arguments], seconds)
 
     def compose(self, files: Sequence[str], project: str, *arguments: str) -> str:
-        """Run `docker compose` without variables of this process's environment that a file could read. Raises
+        """Run `docker compose` without the variables of this process's environment that a file could read. Raises
         EngineFailed.
         """
         named = [argument for file in files for argument in ("--file", file)]
@@ -75,8 +75,8 @@ class Engine:
         return _run(command, COMMAND_SECONDS, own)
 
     def compose_model(self, file: Path, folder: Path) -> dict[str, Any]:
-        """What `docker compose` makes of a file whose paths are relative to `folder`. It reads no `.env` and no
-        credentials. Raises EngineFailed.
+        """The model that `docker compose` resolves from a file whose paths are relative to `folder`. It reads no `.env`
+        and no credentials. Raises EngineFailed.
         """
         own = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_CONFIG") if name in os.environ}
         places = ("--project-name", MODEL, "--env-file", os.devnull, "--project-directory", str(folder))
@@ -85,7 +85,7 @@ class Engine:
         return found
 
     def image(self, reference: str) -> str | None:
-        """The id of a local image, `sha256:...`; None if there is none of that name."""
+        """The id of a local image, `sha256:...`; None if no image has that name."""
         try:
             return self.run("image", "inspect", "--format", "{{.Id}}", reference).strip() or None
         except EngineFailed:
@@ -98,7 +98,7 @@ class Engine:
         return {identity if "<none>" in name else name: identity for name, identity in pairs}
 
     def state(self, container: str) -> State:
-        """Raises EngineFailed when there is no such container."""
+        """The state of a container. Raises EngineFailed if there is no such container."""
         [found] = self._inspect(container)
         state, networks = found["State"], found["NetworkSettings"]["Networks"]
         return State(

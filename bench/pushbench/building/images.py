@@ -1,8 +1,8 @@
-"""The container images of servers and generator: their names, and the bake definition. Pure, except for asking git
-about a folder.
+"""The container images of servers and generator: their names, and the bake definition. Pure, except that it queries git
+for a folder.
 
-An image's tag is the digest of its sources, so that an image matches this checkout or is missing. Its labels and times
-come from the last commit of its folder: the same sources give the same image.
+An image's tag is the digest of its sources, so an image either matches this checkout or is missing. Its labels and
+times come from the last commit of its folder, so the same sources give the same image.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ class Image:
 def registry_prefix(given: str | None = None) -> str:
     """The prefix of all images: `given`, else PUSHBENCH_REGISTRY, such as ghcr.io/owner/pushbench, else a local one.
 
-    It is in lower case: names of repositories on GitHub may have upper case, names of images may not.
+    It is in lower case: repository names on GitHub may have upper case, image names may not.
     https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
     """
     return (given or os.environ.get("PUSHBENCH_REGISTRY") or "pushbench").lower()
 
 
 def is_remote(reference: str) -> bool:
-    """Whether the name belongs to a registry: docker takes its first part for a host if it has a dot or a port."""
+    """Whether the name belongs to a registry: docker reads its first part as a host if it has a dot or a port."""
     host, slash, _ = reference.partition("/")
     return bool(slash) and ("." in host or ":" in host or host == "localhost")
 
 
 def in_checkout(root: Path, folder: Path) -> bool:
-    """Whether images can be built from a folder: only those of the checkout at `root` can, whatever links there are."""
+    """Whether images can be built from a folder: it must be inside the checkout at `root`, after following links."""
     return folder.resolve().is_relative_to(root.resolve())
 
 
 def image_of(server: Server) -> Image:
-    """The image of a server that is no system."""
+    """The image of a server that is not a system."""
     spec = server.spec
     return Image(server.image_name, server.folder, spec.image.dockerfile, spec.image.arguments, spec.title)
 
@@ -94,9 +94,9 @@ def built_for(server: Server) -> list[Image]:
 
 
 def image_of_part(server: Server, part: Part) -> Image | None:
-    """The image that is built for a part; None for one that is taken as it is.
+    """The image that is built for a part; None for an image that is used as it is.
 
-    Parts with one build share it. The name cannot clash with a server or a service.
+    Parts with the same build share it. The name cannot clash with a server or a service.
     """
     if part.build is None:
         return None
@@ -114,7 +114,7 @@ def bake_definition(
     output: Output = "load",
     alias: str | None = LATEST,
 ) -> dict[str, Any]:
-    """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group.
+    """A bake file (JSON) for `docker buildx bake` in `root`: one target per image, all of them in the default group.
 
     `alias` is a second tag of each image. Only the build of the alias `latest` writes the cache in the registry, which
     all builds read. Raises UserError for sources outside of `root`.
@@ -145,7 +145,7 @@ def _target(
         "tags": [image.reference(registry), *([f"{registry}/{image.name}:{alias}"] if alias else [])],
         "args": {**image.arguments, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {})},
         "labels": {name: value for name, value in labels.items() if value},
-        # An attestation holds the time of the build, so no two images would be the same.
+        # An attestation contains the time of the build, so no two images would be identical.
         "attest": ["type=provenance,disabled=true", "type=sbom,disabled=true"],
         "output": [_output(image.name, output)],
     }
@@ -179,7 +179,7 @@ def _last_commit(folder: Path) -> tuple[str, str]:
 
 
 def _home(root: Path) -> str:
-    """The project's address, without any credentials in it."""
+    """The project's address, without credentials."""
     url = git(root, "config", "--get", "remote.origin.url").text
     if url.startswith("git@"):
         url = "https://" + url.removeprefix("git@").replace(":", "/", 1)

@@ -1,4 +1,4 @@
-"""Pulls of images with retries, and errors that distinguish a missing image, a missing right and a bad network."""
+"""Pulls of images with retries, and errors that distinguish a missing image, missing permission and a bad network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["absent", "denied", "timeout", "other"]
 WAITS = (5.0, 15.0, 45.0)
 """seconds before each further attempt"""
 ENOUGH = 5.0
-"""seconds that an attempt needs at least"""
+"""minimum seconds for an attempt"""
 
 ABSENT = re.compile(r"manifest unknown|name unknown|not found|repository does not exist|no such manifest", re.I)
 DENIED = re.compile(r"unauthorized|denied|forbidden|authentication required|no basic auth|\b40[13]\b", re.I)
@@ -34,7 +34,7 @@ ADVICE: dict[Kind, str] = {
 
 
 class PullFailed(Exception):
-    """An image that could not be pulled: `kind` is the reason, the text the engine's last message."""
+    """An image that could not be pulled: `kind` is the reason, the text is the engine's last message."""
 
     def __init__(self, kind: Kind, said: str) -> None:
         super().__init__(f"{ADVICE[kind]} ({said})")
@@ -69,7 +69,7 @@ def pull(
 
 
 def kind_of(error: EngineFailed) -> Kind:
-    """Why a pull failed, from the engine's message.
+    """The reason of a failed pull, from the engine's message.
 
     Docker Hub answers `pull access denied ... repository does not exist or may require 'docker login'` for both, and
     ghcr.io answers `denied` for a missing package. So every denial is `denied`, whatever else the message says.

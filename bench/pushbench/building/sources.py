@@ -11,7 +11,7 @@ from pushbench.catalog.servers import Server
 from pushbench.foundation.git import git
 
 BUILD_FOLDERS = {"node_modules", "target", "dist", ".venv", "__pycache__", ".cache", ".git"}
-"""What is no source where git cannot be asked: the places that builds of the servers write to."""
+"""Excluded from the sources if git is unavailable: the folders that builds of the servers write to."""
 
 
 def source_files(folder: Path) -> list[Path]:
@@ -38,8 +38,8 @@ def source_digest(folder: Path) -> str:
 
 
 def server_digest(server: Server) -> str:
-    """The digest of a server's sources. What describes a server from outside is the same for all its commits, and no
-    part of them.
+    """The digest of a server's sources. Files that describe a server from outside are the same for all its commits, and
+    are not included.
     """
     files = source_files(server.folder)
     if server.description:

@@ -1,6 +1,6 @@
-"""Toolchains on this machine: the installed one that satisfies a version specifier, or how to get one.
+"""Toolchains on this machine: the installed one that satisfies a version specifier, or instructions to install one.
 
-This module installs nothing. An unknown toolchain is a program of that name that answers `--version`.
+This module installs nothing. A toolchain that it does not list is a program of that name that answers `--version`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Toolset:
         return variables
 
     def command(self, argv: Sequence[str], folder: Path) -> list[str]:
-        """`argv` with its program found: in a toolchain, in `folder` when it is a path, or on the PATH."""
+        """`argv` with its program resolved: in a toolchain, in `folder` if it is a path, or on the PATH."""
         program = argv[0]
         for each in self.chosen:
             if program in each.commands:
@@ -79,7 +79,7 @@ class Toolset:
 
 
 def choose(specifiers: Mapping[str, str]) -> Toolset | list[Missing]:
-    """A toolchain for every name, or all that are missing."""
+    """A toolchain for every name, or all missing ones."""
     results = [find(name, specifier) for name, specifier in specifiers.items()]
     missing = [each for each in results if isinstance(each, Missing)]
     return missing or Toolset([each for each in results if isinstance(each, Toolchain)])
@@ -116,7 +116,7 @@ _ARGUMENTS = {"go": ["version"]}
 
 _FURTHER_FOLDERS = {  # where installers put a toolchain without changing the PATH of a running shell
     "node": ["~/.nvm/versions/node/*/bin"],
-    "mariadbd": ["/usr/sbin"],  # which is not on everybody's PATH
+    "mariadbd": ["/usr/sbin"],  # which is not on every user's PATH
     "maven": ["/opt/*maven*/bin", "~/.sdkman/candidates/maven/*/bin"],
     "go": ["/usr/local/go/bin", "/usr/lib/go-*/bin", "~/go/bin"],
     "cargo": ["~/.cargo/bin"],
@@ -160,8 +160,8 @@ def _pythons() -> Iterator[Toolchain]:
 
 
 def _rabbitmqs() -> Iterator[Toolchain]:
-    """The installed RabbitMQs, with the version from the folder's name. Asking the program for its version would start
-    it, and the one on the PATH would start as another user.
+    """The installed RabbitMQs, with the version from the folder's name. Running the program to get its version would
+    start it, and the program on the PATH would start as another user.
     """
     for folder in _newest_first(_RABBITMQS):
         version = re.search(r"rabbitmq_server-(\d+(?:\.\d+)*)", str(folder))

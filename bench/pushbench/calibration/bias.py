@@ -1,7 +1,7 @@
-"""What changes without a meaning cost each server, from the kept comparisons with them. Pure.
+"""What changes without a meaning cost each server, from the stored comparisons with them. Pure.
 
-A comparison of two builds of the same code differs by noise and by bias. More rounds remove the noise. The bias stays,
-so evidence of a change has to exceed it, and a margin has to lie above it.
+A comparison of two builds of the same code differs by noise and by bias. More rounds remove the noise. The bias
+remains, so evidence of a change has to exceed it, and a margin has to lie above it.
 """
 
 from __future__ import annotations
@@ -30,54 +30,62 @@ from pushbench.records.record import Record, Schedule
 from pushbench.statistics import signed_ranks
 
 SITTING = timedelta(hours=1)
-"""comparisons that lie further apart belong to two sittings"""
+"""comparisons further apart belong to two sittings"""
 MARGINS: Sequence[float] = (0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20)
-"""that are proposed: a change is found from about a margin and a half on"""
+"""margins that may be proposed: a change is found from about one and a half times the margin"""
 MOST_ROUNDS = 40
-"""that ten minutes have time for, if two run at the same time"""
+"""that fit into ten minutes, if two run at the same time"""
 
 
 class Bias(Document):
-    """What one change without a meaning did to the CPU per unit of work of one server."""
+    """The effect of one change without a meaning on the CPU per unit of work of one server."""
 
     change: str
     comparisons: NonNegativeInt
-    rounds: NonNegativeInt = Field(description="that count, over all comparisons")
-    estimate: float = Field(description="share by which the change costs more; below 0 less")
-    low: float | None = Field(description="of a 95 % interval; null where there are too few rounds")
+    rounds: NonNegativeInt = Field(description="number of rounds that count, over all comparisons")
+    estimate: float = Field(
+        description="relative cost of the change, where 0.01 is 1 % more; negative if the change costs less"
+    )
+    low: float | None = Field(
+        description="lower bound of a 95 % interval for the estimate; null if there are too few rounds"
+    )
     high: float | None
-    worse: NonNegativeInt = Field(description="comparisons in which any metric was called worse: false alarms")
+    worse: NonNegativeInt = Field(
+        description="number of comparisons in which any metric was called worse, which is a false alarm"
+    )
 
 
 class ServerBias(Document):
-    """What changes without a meaning cost one server."""
+    """The effects of changes without a meaning on one server."""
 
     server: str
     suite: str
     metric: str
     changes: list[Bias]
-    noise: NonNegativeFloat = Field(description="standard deviation of head / base between rounds, as a share")
+    noise: NonNegativeFloat = Field(description="standard deviation of head / base between rounds, where 0.03 is 3 %")
 
     @property
     def largest(self) -> float:
-        """The largest estimate of any change, as a share, for the worse or the better."""
+        """The largest estimate of any change, as a ratio, for the worse or the better."""
         return max(abs(each.estimate) for each in self.changes)
 
 
 class Biases(Document):
-    """What `pushbench calibrate bias` found."""
+    """The results of `pushbench calibrate bias`."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     environments: list[str]
-    sittings: NonNegativeInt = Field(description="groups of comparisons with at least an hour between them")
+    sittings: NonNegativeInt = Field(
+        description="number of groups of comparisons with at least an hour between the groups"
+    )
     servers: list[ServerBias]
 
 
 def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
-    """The bias of each server that was compared with builds of the same code, by these records.
+    """The bias of each server that was compared with builds of the same code, from these records.
 
-    Another schedule measures another part of a server's life, with another noise, and so does CPU with that of
-    compilers: of each server only the comparisons count that measured as its newest one.
+    A different schedule measures a different part of a server's life, with different noise. So does CPU with that of
+    compilers. For each server, only the comparisons count that measured in the same way as its newest one.
     """
     own = of_newest_ways([record for record in records if _injected(record) in APART and record.complete])
     found: dict[str, list[_Seen]] = {}
@@ -92,7 +100,7 @@ def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
 
 
 def read_biases(file: Path) -> Biases:
-    """The published figures; none where there is no file. Raises UserError for another file."""
+    """The published figures; empty if there is no file. Raises UserError for another file."""
     if not file.exists():
         return Biases(environments=[], sittings=0, servers=[])
     try:
@@ -102,8 +110,8 @@ def read_biases(file: Path) -> Biases:
 
 
 def proposed(found: ServerBias, regression: Regression) -> Regression | None:
-    """The margin of a server that rests on its bias: the least of `MARGINS` that is at least twice as large, and with
-    which 19 of 20 comparisons with its noise are decided after `MOST_ROUNDS`; None where none is.
+    """The margin of a server that follows from its bias; None if there is none. It is the smallest of `MARGINS` that is
+    at least twice the bias, and decides 19 of 20 comparisons with the server's noise after `MOST_ROUNDS`.
     """
     bias = ceil(1000 * found.largest) / 1000
     noise = ceil(1000 * found.noise) / 1000
@@ -114,8 +122,8 @@ def proposed(found: ServerBias, regression: Regression) -> Regression | None:
 
 
 def of_newest_ways(records: Iterable[Record]) -> list[Record]:
-    """The records that measured as the newest one of each of their servers, the newest first: with the same schedule,
-    and with the CPU of compilers known in both or in none.
+    """The records that measured in the same way as the newest record of each of their servers, newest first: with the
+    same schedule, and with the CPU of compilers known in both or in neither.
     """
     newest: dict[str, tuple[Schedule, bool]] = {}
     kept = []
@@ -181,7 +189,7 @@ def _of_change(name: str, seen: Sequence[_Seen]) -> Bias:
 
 
 def _noise(contrasts: Sequence[Contrast]) -> float:
-    """Of rounds around the centre of their own comparison, so that no bias is a part of it."""
+    """The noise of rounds around the centre of their own comparison, so that it includes no bias."""
     away = [each.differences - signed_ranks.centre(each.differences) for each in contrasts]
     count = sum(len(each) - 1 for each in away)
     return sqrt(sum(float((each**2).sum()) for each in away) / count) if count else 0.0

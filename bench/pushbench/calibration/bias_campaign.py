@@ -1,4 +1,4 @@
-"""Comparisons of servers with builds of the same code, one after another; each joins those that count at once."""
+"""Comparisons of servers with builds of the same code, in sequence; each counts as soon as it has ended."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pushbench.metrics.units import format_elapsed
 from pushbench.records.record import Record, Schedule
 
 EXPECTED_SECONDS = 150.0
-"""of a comparison, before one has ended: eight rounds, and two builds"""
+"""of a comparison, before the first has ended: eight rounds, and two builds"""
 
 
 class Wanted(NamedTuple):
-    """One comparison: a server, and the change without a meaning that one of its builds has."""
+    """One comparison: a server, and the change without a meaning in one of its builds."""
 
     server: str
     change: str
@@ -31,12 +31,12 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class BiasRequest:
-    """Which comparisons there shall be, how often each, and how long they may take."""
+    """The requested comparisons, the number of each, and the time limit."""
 
     wanted: Sequence[Wanted]
     times: int = 1
     all_seconds: float = inf
-    """for what this invocation adds; it ends before a comparison that would take longer"""
+    """for this invocation; it stops before a comparison that would take longer"""
 
 
 Compare = Callable[[Wanted], Record]
@@ -44,20 +44,18 @@ Keep = Callable[[Record], None]
 
 
 def missing(wanted: Sequence[Wanted], kept: Mapping[Wanted, int], times: int) -> list[Wanted]:
-    """The comparisons that are still to be made, in order: the rarest first, so that an interruption leaves no server
-    out.
-    """
+    """The missing comparisons, in order: the rarest first, so that an interruption leaves no server out."""
     rounds = range(times)
     return [each for number in rounds for each in wanted if kept.get(each, 0) <= number]
 
 
 def of_schedules(records: Sequence[Record], schedules: Mapping[str, Schedule]) -> list[Record]:
-    """The comparisons whose schedule is that of their suite in `schedules`: a new one is pooled with no others."""
+    """The comparisons with the schedule of their suite in `schedules`: a new schedule is not pooled with others."""
     return [record for record in records if record.schedule == schedules.get(record.suite)]
 
 
 def count(records: Sequence[Record]) -> Counter[Wanted]:
-    """How often each comparison is there already, of those with enough rounds."""
+    """The number of stored comparisons of each kind, without those with too few rounds."""
     found: Counter[Wanted] = Counter()
     for record in records:
         change = record.comparison.injected if record.comparison else None
@@ -67,17 +65,17 @@ def count(records: Sequence[Record]) -> Counter[Wanted]:
 
 
 def is_enough(record: Record, server: str) -> bool:
-    """Whether enough rounds of a server count for the judge to say anything."""
+    """Whether enough rounds of a server count for the judge to decide anything."""
     return count_pairs(record, server) >= FEWEST_PAIRS
 
 
 def play(
     request: BiasRequest, kept: Sequence[Record], compare: Compare, keep: Keep, note: Callable[[str], None]
 ) -> int:
-    """Make the missing comparisons, and keep each as soon as it has ended. Returns how many are still missing.
+    """Run the missing comparisons, and store each as soon as it has ended. Returns the number still missing.
 
-    A comparison that the machine disturbed is not kept, and one that cannot be built here is left out. The next
-    invocation makes them again.
+    A comparison that the machine disturbed is not stored, and one that cannot be built here is left out. The next
+    invocation runs them again.
     """
     left = missing(request.wanted, count(kept), request.times)
     took: list[float] = []

@@ -1,4 +1,4 @@
-"""What changes without a meaning cost, for readers: a page, and the lines of thresholds.yml that rest on it."""
+"""The cost of changes without a meaning, for readers: a page, and the lines of thresholds.yml that follow from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushbench.judging.thresholds import Thresholds
 
 HEADER: Sequence[str] = ("server", "the head has", "comparisons", "rounds", "CPU", "95 % interval", "false alarms")
 LARGEST = f"{100 * MARGINS[-1]:g} %"
-"""the largest margin that is proposed"""
+"""the largest margin that may be proposed"""
 
 
 def cells(server: ServerBias, of: Bias) -> list[str]:
@@ -26,7 +26,7 @@ def table(found: Biases) -> list[list[str]]:
 
 
 def lines(found: Biases, thresholds: Thresholds) -> Iterator[str]:
-    """The part of a thresholds.yml in which the margin of each server rests on its bias; a comment where none can."""
+    """The part of a thresholds.yml with the margin of each server from its bias; a comment if no margin is possible."""
     for server in found.servers:
         usual = {each.metric: each for each in thresholds.suite(server.suite).regressions}
         if server.metric not in usual:
@@ -47,32 +47,34 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
     out = [
         "# What a change without a meaning costs",
         "",
-        "A server against the same code in another build. A comment, a function that nothing calls, another random",
-        "order of the functions in the program, 3 kB more environment, or another path mean nothing. But they move",
-        "code and data in memory, and the server's CPU per unit of work may change with that. More rounds do not",
-        "remove such a difference. So a comparison takes a difference as evidence only beyond the `bias` of the",
-        "server, and its margin lies above it ([thresholds.md](thresholds.md#margins-of-single-servers)).",
+        "Each server is compared with the same code in another build. One more comment, a function that nothing calls,",
+        "another random order of the functions in the program, 3 kB more environment, or another path has no meaning.",
+        "But such a change moves code and data in memory, and this may change the server's CPU per unit of work. More",
+        "rounds do not remove the difference. A comparison therefore takes a difference as evidence only beyond the",
+        "server's `bias`, and the server's margin is above its bias",
+        "([thresholds.md](thresholds.md#margins-of-single-servers)).",
         "",
-        "`./pushbench calibrate bias` makes this page from the comparisons in `docs/calibration`, adds those that are",
-        "missing, and goes on where it was interrupted. The interval holds at any number of rounds. *False alarms* are",
-        "comparisons in which any metric was called worse. Of each server only the comparisons count that measured as",
-        "its newest one: at the same time after its start, and with or without the CPU of compilers.",
+        "`./pushbench calibrate bias` generates this page from the comparisons in `docs/calibration`. It adds the",
+        "missing comparisons, and continues where it was interrupted. The interval holds at any number of rounds.",
+        "*False alarms* are comparisons in which any metric was called worse. For each server, only comparisons count",
+        "that measured in the same way as its newest one: at the same time after its start, and with the CPU of",
+        "compilers known in both or in neither.",
         "",
     ]
     if not found.servers:
         return "\n".join([*out, "Nothing was measured yet.", ""])
     out += [
-        f"{counted(comparisons, 'comparison')} in {counted(found.sittings, 'sitting')}, an hour at least apart.",
+        f"{counted(comparisons, 'comparison')} in {counted(found.sittings, 'sitting')}, at least an hour apart.",
         f"Environments: {', '.join(found.environments)}.",
         "",
         *_markdown([HEADER, *table(found)]),
         "",
         "## Margins that rest on it",
         "",
-        "*Noise* is the standard deviation of head / base between rounds. The proposed margin is the least of a few",
-        "round figures that is at least twice the largest estimate, and with which 19 of 20 comparisons with this",
-        f"noise are decided after {MOST_ROUNDS} rounds: as many as ten minutes hold where two run at the same time. A",
-        f"dash says that none up to {LARGEST} is.",
+        "*Noise* is the standard deviation of head / base between rounds. The proposed margin is the smallest of a few",
+        "round figures that meets two conditions. It is at least twice the largest estimate. With it, 19 of 20",
+        f"comparisons with this noise are decided after {MOST_ROUNDS} rounds: as many as fit into ten minutes if two",
+        f"run at the same time. A dash means that no figure up to {LARGEST} meets both.",
         "",
         *_markdown([("server", "largest", "noise", "margin"), *_margins(found, thresholds)]),
         "",

@@ -1,4 +1,4 @@
-"""The catalogue of faults that a change of a server might bring, from a file beside the program that has them."""
+"""The catalogue of faults that a change of a server might introduce, from a file beside the program with the faults."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pushbench.foundation.project import Project
 from pushbench.foundation.yamlfile import read_yaml, unknown
 
 Way = Literal["verify", "run", "compare"]
-"""a command that may see a fault"""
+"""a command that may detect a fault"""
 WAYS: Sequence[Way] = ("verify", "run", "compare")
 SOUND = "none"
-"""the name of no fault: what is found then is a false alarm"""
+"""the name for no fault: any detection is then a false alarm"""
 
 
 class CatalogueFault(Document):
@@ -25,19 +25,19 @@ class CatalogueFault(Document):
 
     name: Name
     title: str
-    setting: str = Field(description="of the server with faults")
-    blind: dict[Way, str] = Field(default={}, description="why a way cannot see it")
+    setting: str = Field(description="options of the server with faults")
+    blind: dict[Way, str] = Field(default={}, description="why a command cannot detect the fault, by command")
 
     def shown(self, word: str) -> str:
-        """The word of a sighting for readers: without a fault nothing is caught or missed."""
+        """The word of a sighting for readers: without a fault, nothing is caught or missed."""
         return {"caught": "false alarm", "missed": "passed"}.get(word, word) if self.name == SOUND else word
 
 
 class Catalogue(Document):
-    """The server that has the faults, and the faults; the grossest first."""
+    """The server with the faults, and the faults; the most severe first."""
 
     server: str
-    sound: str = Field(description="the setting without a fault, which still is another build")
+    sound: str = Field(description="setting without a fault, which is still another build")
     profiles: dict[Literal["run", "compare"], str]
     faults: list[CatalogueFault] = Field(min_length=1)
 
@@ -47,7 +47,7 @@ class Catalogue(Document):
         return [CatalogueFault(name=SOUND, title="no fault", setting=self.sound), *self.faults]
 
     def select(self, names: Sequence[str]) -> list[CatalogueFault]:
-        """The named faults, in the order of the catalogue; without names all. Raises UserError."""
+        """The named faults, in the order of the catalogue; all without names. Raises UserError."""
         known = [fault.name for fault in self.everything]
         for name in names:
             if name not in known:
@@ -56,7 +56,7 @@ class Catalogue(Document):
 
 
 def select_ways(names: Sequence[str]) -> list[Way]:
-    """The named ways; without names all. Raises UserError."""
+    """The named ways; all without names. Raises UserError."""
     for name in names:
         if name not in WAYS:
             raise unknown("way", name, WAYS)
@@ -64,7 +64,7 @@ def select_ways(names: Sequence[str]) -> list[Way]:
 
 
 def folder(project: Project) -> Path:
-    """Where the program that has the faults is."""
+    """The folder of the program with the faults."""
     return project.generator / "internal" / "scripted" / "faulty"
 
 

@@ -1,4 +1,4 @@
-"""How often the judge is right: counted over real comparisons with a known answer, and over resampled ones. Pure.
+"""How often the judge is right, over real comparisons with a known answer and over resampled ones. Pure.
 
 Draws from one campaign (`resampling`) are not independent: intervals count campaigns.
 """
@@ -34,41 +34,49 @@ class Case(Document):
     """Comparisons of one server with one injected fault."""
 
     server: str
-    injected: str = Field(description="the fault; `none` for a server against itself")
+    injected: str = Field(description="injected fault; `none` for a server against itself")
     how: How = Field(
-        description="scaled: a server against itself, the head's CPU per unit of work multiplied; this site: real ones "
-        "that the site has the records of"
+        description="scaled: a server against itself, with the head's CPU per unit of work multiplied; this site: "
+        "real comparisons whose records the site has"
     )
     arms: str | None = Field(
-        None, description="of scaled ones: what the arms of the drawn campaigns differ by, as `injected` names it"
+        None,
+        description="for scaled comparisons, what the arms of the drawn campaigns differ by, in the notation of "
+        "`injected`; null for others",
     )
     runs: NonNegativeInt
     campaigns: float | None = Field(
-        None, description="independent ones behind the runs, weighed by their rounds; null where each run is one"
+        None,
+        description="number of independent campaigns behind the runs, weighted by their rounds; null if each run is a "
+        "campaign of its own",
     )
-    rounds: float = Field(description="median of those that a run took")
-    most_rounds: NonNegativeInt = Field(description="that a run had time for")
-    words: dict[Word, NonNegativeInt] = Field(description="runs by the worst word of what the fault changes")
+    rounds: float = Field(description="median number of rounds that a run took")
+    most_rounds: NonNegativeInt = Field(description="number of rounds that a run had time for")
+    words: dict[Word, NonNegativeInt] = Field(
+        description="number of runs by the worst word for the metrics that the fault changes"
+    )
     failed: Rate = Field(description="runs in which any metric was called worse")
 
 
 class Calibration(Document):
-    """The judge's answers to comparisons whose answer is known."""
+    """The judge's answers to comparisons with a known answer."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    environments: list[str] = Field(description="keys of those that the comparisons ran in")
+    environments: list[str] = Field(description="keys of the environments of the comparisons")
     thresholds_digest: str
     cases: list[Case]
     records: list[str] = Field(default=[], description="ids of the real comparisons")
-    simulated: list[Simulated] = Field(default=[], description="comparisons with noise of a known kind")
-    histories: list[SimulatedHistory] = Field(default=[], description="runs after histories with noise of a known kind")
+    simulated: list[Simulated] = Field(default=[], description="simulated comparisons with noise of a known kind")
+    histories: list[SimulatedHistory] = Field(
+        default=[], description="simulated runs after histories with noise of a known kind"
+    )
 
 
 def calibrate(
     records: Sequence[Record], thresholds: Thresholds, *, runs: int, scaled: Sequence[float] = (), seed: int = 1
 ) -> Calibration:
     """Calibrate the judge. `runs` is the number to resample for each server and fault, `scaled` the factors for servers
-    against themselves. Only campaigns are resampled that measured as their server's newest comparison.
+    against themselves. Only campaigns that measured in the same way as their server's newest comparison are resampled.
     """
     of_calibration = [record for record in records if record.comparison and record.comparison.injected]
     newest = of_newest_ways(of_calibration)
@@ -84,7 +92,7 @@ def calibrate(
 
 
 def compact(record: Record) -> Record:
-    """The part of a record for calibrating, some kilobytes per trial: no histograms, no timelines, five digits."""
+    """The part of a record for calibration, some kilobytes per trial: no histograms, no timelines, five digits."""
 
     def small(stage: StageResult) -> StageResult:
         metrics = {name: None if value is None else float(f"{value:.5g}") for name, value in stage.metrics.items()}
@@ -105,7 +113,7 @@ def compact(record: Record) -> Record:
 
 
 def known(record: Record, path: Path) -> Record:
-    """The record, if it is a whole comparison whose answer is known. Raises UserError."""
+    """The record, if it is a complete comparison with a known answer. Raises UserError."""
     if not (record.comparison and record.comparison.injected):
         raise UserError("no comparison whose answer is known", where=str(path), hint="`calibrate measure` makes them")
     if not record.complete or not record.trials:
@@ -114,7 +122,7 @@ def known(record: Record, path: Path) -> Record:
 
 
 def real_cases(records: Sequence[Record], thresholds: Thresholds) -> list[Case]:
-    """What was said in comparisons that ended when everything was decided."""
+    """The verdicts of comparisons that ended when everything was decided."""
     return list(_real(_ended(records), thresholds))
 
 
@@ -186,7 +194,7 @@ def _case(
 
 
 def of_real(cases: Sequence[Case], injected: Collection[str]) -> Rate:
-    """How many real comparisons with one of these faults had a row that was called worse, over all servers."""
+    """The rate of real comparisons with one of these faults that called a row worse, over all servers."""
     known = [case for case in cases if case.how in ("real", "this site") and case.injected in injected]
     return rate(sum(case.failed.count for case in known), sum(case.runs for case in known))
 

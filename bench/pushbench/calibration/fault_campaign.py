@@ -1,4 +1,4 @@
-"""Every fault of the catalogue against `verify`, `run` and `compare`; each result is written as soon as it is there."""
+"""Tries every fault of the catalogue with `verify`, `run` and `compare`; writes each result as soon as it is known."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ PROCESS = DriverChoice("process")
 
 @dataclass(frozen=True)
 class FaultRequest:
-    """Which faults are tried, and how. No `faults` means all, after none."""
+    """The faults to try, and how. No `faults` means no fault first, then all."""
 
     faults: Sequence[str] = ()
     ways: Sequence[Way] = WAYS
     most_seconds: float = 600.0
     """of a comparison"""
     again: bool = False
-    """what was tried before is tried again"""
+    """repeats what was tried before"""
     wait: bool = False
 
 
@@ -56,7 +56,7 @@ class Looking:
     watch: Watch
 
     def look(self, way: Way) -> Sighting:
-        """What a command says of the server as it is set."""
+        """The result of a command for the server with its current setting."""
         return {"verify": self._verify, "run": self._run, "compare": self._compare}[way]()
 
     @property
@@ -64,7 +64,7 @@ class Looking:
         return self.faulty.server.spec.suite
 
     def digest(self, way: Way) -> str:
-        """Of what the command judges by."""
+        """The digest of the command's criteria."""
         return conformance.digest() if way == "verify" else self.thresholds.digest
 
     def _verify(self) -> Sighting:
@@ -82,7 +82,7 @@ class Looking:
         return self._sighting("verify", began, word=word, reasons=reasons)
 
     def _run(self) -> Sighting:
-        # Unverified, so that the load is asked even where a rule would have refused the server before.
+        # Unverified, so that the load runs even if a rule would have rejected the server.
         request = RunRequest(self.suite, self.catalogue.profiles["run"], [self.faulty.server.id])
         options = Options(PROCESS, wait=self.request.wait, verify=False)
         began = time.monotonic()
@@ -128,7 +128,7 @@ Look = Callable[[CatalogueFault, Way], Sighting]
 
 
 def play(looking: Looking, file: Path) -> FaultResults:
-    """Try the faults that the request names, and write what is found to `file` after each look."""
+    """Try the faults of the request, and write the results to `file` after each look."""
 
     def look(fault: CatalogueFault, way: Way) -> Sighting:
         looking.faulty.set(fault.setting)
@@ -146,8 +146,8 @@ def look_for_each(
     digest: Callable[[Way], str],
     note: Callable[[str], None],
 ) -> FaultResults:
-    """Look for each fault in each way that is asked for and not known. Raises UserError where rules find a fault in
-    the server without one: nothing that they say of others would be worth anything.
+    """Try each fault in each requested way that has no result yet. Raises UserError if rules find a fault in the server
+    without one, because their results for other faults would then be worthless.
     """
     found = read_results(file, catalogue.server)
     order = [each.name for each in catalogue.everything]
@@ -168,7 +168,7 @@ def look_for_each(
 
 
 def stands(known: Sighting | None, digest: str, most_seconds: float) -> bool:
-    """Whether a look need not be repeated: the judge is the same, the machine was quiet, and there was as much time."""
+    """Whether a look can be reused: the judge is the same, the machine was quiet, and the time limit is no higher."""
     if known is None or known.word == "disturbed" or known.judged_by != digest:
         return False
     return known.word != "undecided" or known.most_seconds is None or known.most_seconds >= most_seconds

@@ -13,20 +13,20 @@ from pushbench.reporting.markdown import escape, wrapped
 
 ABSENT = "-"
 LONGEST_REASON = 120
-"""in a cell; the file has more"""
+"""in a cell; the file has the whole text"""
 BY_WEIGHT: Sequence[Word] = ("caught", "disturbed", "undecided", "missed")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One fault of the catalogue, and what is known of it as it is set now."""
+    """One fault of the catalogue, and the results for its current setting."""
 
     fault: CatalogueFault
     result: FaultResult
 
     @property
     def word(self) -> Word | None:
-        """The word of all ways together: caught where one saw it. None while none did and not all were tried."""
+        """The word of all ways together: caught if one way caught it. None if none did and not all were tried."""
         if "caught" not in self.result.words and len(self.result.seen) < len(WAYS):
             return None
         return next(word for word in BY_WEIGHT if word in self.result.words)
@@ -46,19 +46,19 @@ def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:
 
 
 def tally(table: Sequence[Row]) -> str:
-    """`Of 22 faults 13 were caught, 1 undecided, 0 disturbed, 2 missed, and 6 open: not tried in every way yet.`"""
+    """`Of 22 faults, 13 were caught, 1 undecided, 0 disturbed, 2 missed, and 6 open (not tried in every way yet).`"""
     words = [row.word for row in table if row.fault.name != SOUND]
     caught, undecided, disturbed, missed = (
         words.count(word) for word in ("caught", "undecided", "disturbed", "missed")
     )
     return (
-        f"Of {counted(len(words), 'fault')} {caught} were caught, {undecided} undecided, {disturbed} disturbed, "
-        f"{missed} missed, and {words.count(None)} open: not tried in every way yet."
+        f"Of {counted(len(words), 'fault')}, {caught} were caught, {undecided} undecided, {disturbed} disturbed, "
+        f"{missed} missed, and {words.count(None)} open (not tried in every way yet)."
     )
 
 
 def missed(table: Sequence[Row]) -> Iterator[str]:
-    """A sentence for each way that was tried and did not see a fault which no way caught, and why."""
+    """A sentence, with the reason, for each way that was tried without success on a fault that no way caught."""
     for row in table:
         if row.fault.name == SOUND or row.word == "caught":
             continue
@@ -73,16 +73,17 @@ def markdown(catalogue: Catalogue, found: FaultResults) -> str:
     lines = [
         "# Which faults are caught",
         "",
-        f"A copy of the server `{catalogue.server}` gets one fault at a time, below its own code: what it writes to a",
-        "connection is dropped, delayed or changed. `verify` checks every rule, `run` measures the profile",
-        f"`{profiles['run']}` once, and `compare` compares it with the same program without a fault (profile",
-        f"`{profiles['compare']}`). Each is tried on its own: `run` and `compare` do not verify first. The time is",
-        "that until the verdict. *Caught* means that the command fails, *undecided* that it neither fails nor passes,",
-        "*disturbed* the same where the machine disturbed at least half of the trials, and *missed* that it passes.",
-        "A dash means that it was not tried. Where there is no fault, a command that fails is a false alarm. Timers of",
-        "delays and locks cost the server with a fault some CPU, which a comparison may name beside the fault.",
+        f"A copy of the server `{catalogue.server}` gets one fault at a time, below its own code: data that it writes",
+        "to a connection is dropped, delayed or changed. `verify` checks every rule, `run` measures the profile",
+        f"`{profiles['run']}` once, and `compare` compares the copy with the same program without a fault (profile",
+        f"`{profiles['compare']}`). Each command is tried on its own: `run` and `compare` do not verify first. The",
+        "time ends with the verdict. *Caught* means that the command fails, *undecided* that it neither fails",
+        "nor passes, and *missed* that it passes. *Disturbed* is *undecided* if the machine disturbed at least half",
+        "of the trials. A dash means that the command was not tried. Without a fault, a command that fails is a false",
+        "alarm. The timers of delays and locks cost the server with a fault some CPU, which a comparison may report in",
+        "addition to the fault.",
         "",
-        "`./pushbench calibrate faults --out docs/calibration-faults` makes this page, and goes on where it was",
+        "`./pushbench calibrate faults --out docs/calibration-faults` generates this page, and continues where it was",
         "interrupted.",
         "",
         tally(table),
@@ -114,7 +115,7 @@ def _measured(looks: Sequence[Sighting]) -> Iterator[str]:
     most = sorted({seen.most_seconds for seen in looks if seen.most_seconds})
     yield f"Measured from {days[0]} to {days[-1]}. Environments: {', '.join(environments) or 'none'}."
     if most:
-        yield f"A comparison had {' or '.join(format_elapsed(each) for each in most)}."
+        yield f"The time limit of a comparison was {' or '.join(format_elapsed(each) for each in most)}."
 
 
 def _table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:

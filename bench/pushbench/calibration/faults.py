@@ -16,11 +16,11 @@ from pushbench.metrics.units import parse_quantity
 NOTHING = "none"
 REBUILT = "rebuilt"
 APART = (REBUILT, *CHANGES)
-"""no fault, but another build: the same code at another path, or with a change that means nothing"""
+"""no fault, but another build: the same code at another path, or with a change that has no meaning"""
 ORDER = "order"
-"""of older records: a random order of functions in the head, and the linker's own in the base"""
+"""in older records: a random order of functions in the head, and the linker's own in the base"""
 ALIKE = frozenset({NOTHING, *APART, ORDER})
-"""no fault: the same build in both arms, or one that was built apart"""
+"""no fault: the same build in both arms, or one that was built separately"""
 
 TARGETS: Mapping[str, re.Pattern[str]] = {
     "burn": re.compile(r"cpu_seconds_per_\w+"),
@@ -28,11 +28,11 @@ TARGETS: Mapping[str, re.Pattern[str]] = {
     "loss": re.compile(r"loss_ratio"),
     "leak": re.compile(r"memory_bytes\.peak"),
 }
-"""the metrics in which a fault has to be noticed, any of them"""
+"""the metrics, at least one of which has to show the fault"""
 
 _UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
 _BETWEEN = {"delay", "loss"}
-"""faults of what is sent, which need a proxy"""
+"""faults of the server's output, which need a proxy"""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""The server with faults: a server of the catalog, compiled with connections that misbehave as a setting says.
+"""The server with faults: a server of the catalog, compiled with connections that misbehave according to a setting.
 
-It stands in a git checkout of its own, whose last commit has no fault and whose work tree has the
-fault that was set: so `verify`, `run` and `compare` do what they do anywhere. The server's sources stay as they are.
+It has a git checkout of its own. The last commit has no fault, and the work tree has the selected fault, so `verify`,
+`run` and `compare` work as usual. The server's sources stay unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pushbench.foundation.project import Project
 
 MAIN = "main.go"
 SERVES = "server.serve(listener)"
-"""in MAIN: where the server gets its listener"""
+"""in MAIN: the call that gives the server its listener"""
 WITH_FAULTS = """\
 package main
 
@@ -54,7 +54,7 @@ class FaultyServer:
     program: Path
 
     def set(self, faults: str) -> None:
-        """Give the server of the work tree these faults."""
+        """Set the faults of the server in the work tree."""
         spec = self.server.spec.model_dump(mode="json", by_alias=True, exclude={"process", "image"})
         spec["env"] |= {"FAULTS": faults}
         spec["process"] = {"toolchains": self.server.process.toolchains, "start": [str(self.program)]}
@@ -64,9 +64,9 @@ class FaultyServer:
 
 
 def prepare(project: Project, catalogue: Catalogue, root: Path) -> FaultyServer:
-    """The server of the catalogue, built, in a new checkout at `root`; records are beside it, and stay.
+    """The server of the catalogue, built, in a new checkout at `root`; records beside it are kept.
 
-    Raises UserError where that fails.
+    Raises UserError on failure.
     """
     [server] = read_servers(project.servers / catalogue.server)
     shutil.rmtree(root, ignore_errors=True)
@@ -86,7 +86,7 @@ def prepare(project: Project, catalogue: Catalogue, root: Path) -> FaultyServer:
 
 
 def build(project: Project, server: Server, place: Path) -> Path:
-    """Compile the server with faults, in the folder `place`. Raises UserError where that fails."""
+    """Compile the server with faults, in the folder `place`. Raises UserError on failure."""
     tools = toolchains.choose(server.process.toolchains)
     if not isinstance(tools, Toolset):
         raise UserError(f"building {server.id} with faults: {'; '.join(str(each) for each in tools)}")
@@ -101,7 +101,7 @@ def build(project: Project, server: Server, place: Path) -> Path:
 
 
 def _write_overlay(project: Project, server: Server, place: Path) -> Path:
-    """The file that tells Go which sources stand for those of the server, or beside them."""
+    """The file that tells Go which sources replace the server's, or are added to them."""
     main = (server.folder / MAIN).read_text()
     if main.count(SERVES) != 1:
         raise UserError(f"expected `{SERVES}` once", where=str(server.folder / MAIN))

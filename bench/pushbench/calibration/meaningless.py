@@ -1,7 +1,7 @@
-"""Changes of a server that mean nothing: a comment, an unused function, another link order, a larger environment. Pure.
+"""Meaningless changes of a server: a comment, an unused function, another link order, a larger environment. Pure.
 
-Each moves code or data in memory, which may change what the server costs (Mytkowicz, Diwan, Hauswirth and Sweeney:
-Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009). `bias` has what they cost here.
+Each moves code or data in memory, which may affect the server's cost (Mytkowicz, Diwan, Hauswirth and Sweeney:
+Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009). `bias` has their cost here.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pushbench.foundation.yamlfile import parse_yaml
 Files = Mapping[str, str]
 """texts by path, relative to the folder of the server"""
 Change = Callable[[Files], dict[str, str]]
-"""the new texts of the files that it changes"""
+"""the new texts of the files that change"""
 
 DESCRIPTION = "server.yml"
 LANGUAGES = ("Go", "Java", "JavaScript", "Python", "Rust", "TypeScript")
-"""whose sources can get a comment and a function"""
+"""languages that can get a comment and a function"""
 PADDING_BYTES = 3000
 """of environment; the stack of a process begins below it"""
 LAYOUTS = (3, 7)
@@ -49,12 +49,12 @@ _JAVA_CLASS = re.compile(r"^(public |final |abstract )*(class|record) ", re.MULT
 
 
 def comment(files: Files) -> dict[str, str]:
-    """A comment at the begin of each source file, below a line that names an interpreter."""
+    """A comment at the beginning of each source file, below a line that names an interpreter."""
     return {path: _commented(text, _COMMENTS[_kind(path)]) for path, text in files.items() if _is_source(path)}
 
 
 def unused(files: Files) -> dict[str, str]:
-    """A function that nothing calls, in each source file."""
+    """An uncalled function in each source file."""
     changed = {}
     for number, (path, text) in enumerate(sorted(files.items())):
         if not _is_source(path):
@@ -69,12 +69,12 @@ def unused(files: Files) -> dict[str, str]:
 
 
 def layout(files: Files, seed: int = LAYOUTS[1]) -> dict[str, str]:
-    """A random order of the functions in the program, by its linker; none where nothing is linked."""
+    """A random order of the functions in the program, by its linker; empty if nothing is linked."""
     return _described(files, partial(_linked_otherwise, seed=seed))
 
 
 def environment(files: Files) -> dict[str, str]:
-    """One more variable in the environment of the server."""
+    """An additional variable in the server's environment."""
 
     def larger(described: dict[str, object]) -> bool:
         known = described.get("env")
@@ -91,12 +91,12 @@ CHANGES: Mapping[str, Change] = {
     "environment": environment,
 }
 BASES: Mapping[str, Change] = {"layout": partial(layout, seed=LAYOUTS[0])}
-"""the changes of a base: a random order is compared with another one, for it scatters functions that call each other,
-which the linker's own order does not, and no commit does"""
+"""the changes of a base. A random order is compared with another one: it scatters functions that call each other, which
+neither the linker's own order nor any commit does."""
 
 
 def is_read(path: str) -> bool:
-    """Whether the changes may look at a file: a source, or the description of the server."""
+    """Whether the changes may read a file: a source, or the description of the server."""
     return _kind(path) in _FUNCTIONS or PurePosixPath(path).name == DESCRIPTION
 
 
@@ -110,14 +110,14 @@ def _kind(path: str) -> str:
 
 
 def _is_source(path: str) -> bool:
-    """Whether a file is a part of the program, and not of its tests."""
+    """Whether a file is part of the program, and not of its tests."""
     parts = PurePosixPath(path)
     tests = any(part in ("test", "tests") for part in parts.parts) or parts.stem.endswith(("_test", ".test"))
     return _kind(path) in _FUNCTIONS and not tests and parts.stem not in ("tests", "package-info", "module-info")
 
 
 def _described(files: Files, change: Callable[[dict[str, object]], bool]) -> dict[str, str]:
-    """The description with a change; nothing where `change` says that there is none. JSON is YAML."""
+    """The description with a change; empty if `change` returns False. JSON is YAML."""
     described = parse_yaml(files[DESCRIPTION], Path(DESCRIPTION)).data
     if not isinstance(described, dict):
         raise UserError("expected keys and values", where=DESCRIPTION)
@@ -135,7 +135,7 @@ def _linked_otherwise(described: dict[str, object], *, seed: int) -> bool:
 
 
 def _with_layout(command: list[str], seed: int) -> list[str]:
-    """The build command with a random order of functions; Go's linker and LLD, which Rust uses, can have one."""
+    """The build command with a random order of functions; Go's linker and LLD, which Rust uses, support it."""
     if "go" in command and "build" in command:
         flags = next((word for word in command if word.startswith("-ldflags=")), "-ldflags=")
         more = f"{flags} -randlayout={seed}".replace("= ", "=")

@@ -13,15 +13,16 @@ from pushbench.records.record import Record
 
 
 def cases_of(record: Record, thresholds: Thresholds) -> list[Case]:
-    """What a run says of the judge: a case for each server that was compared with itself until that was decided."""
+    """A run's evidence about the judge: a case for each server that was compared with itself until it was decided."""
     compared = record.comparison
     counts = compared is not None and compared.injected in ALIKE and record.complete
     return [each.model_copy(update={"how": "this site"}) for each in real_cases([record], thresholds)] if counts else []
 
 
 def with_own_runs(found: Calibration | None, own: Mapping[str, Sequence[Case]], judged_by: str) -> Calibration | None:
-    """The calibration of the checkout with the cases of a site's runs, by their ids. A run that the checkout has
-    already does not count twice. None where there is neither."""
+    """The calibration of the checkout with the cases of a site's runs, by their ids. A run that the checkout already
+    has is not counted twice. None if there is neither.
+    """
     new = [case for name, cases in sorted(own.items()) for case in cases if not (found and name in found.records)]
     if not new:
         return found
@@ -30,7 +31,7 @@ def with_own_runs(found: Calibration | None, own: Mapping[str, Sequence[Case]], 
 
 
 def _joined(cases: Sequence[Case]) -> list[Case]:
-    """One case for each server and fault, of cases with one run each."""
+    """One case for each server and fault, from cases with one run each."""
     found: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         found.setdefault((case.server, case.injected), []).append(case)

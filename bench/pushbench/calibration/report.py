@@ -16,13 +16,14 @@ def markdown(found: Calibration) -> str:
     lines = [
         "# How often the judge is right",
         "",
-        "Comparisons whose answer is known: a server against itself, and against itself with a fault that a wrapper",
-        "injects. *Real* ones were measured; *resampled* ones draw a campaign that was played to its end, and then",
-        "blocks of neighbouring rounds of it. What two builds or two sittings differ by stays in all of them, so the",
-        "interval is that of as many cases as there are campaigns, and not draws: a campaign weighs as much as it has",
-        "rounds, and several of unequal length count as fewer. *Scaled* ones multiply the head's CPU per delivery of",
-        "such a draw; the row says what its arms differ by otherwise. Rounds are the median of those after which",
-        "the comparison was over, and those that ten minutes have time for.",
+        "These comparisons have a known answer: a server against itself, or against itself with a fault that a wrapper",
+        "injects. A *real* comparison was measured. A *resampled* comparison is drawn at random: first a campaign that",
+        "ran to its end, then blocks of neighbouring rounds from that campaign. A difference between two builds or two",
+        "sittings stays in all draws from a campaign. The interval therefore counts campaigns as cases, not draws. A",
+        "campaign is weighted by its number of rounds, and several campaigns of unequal length count as fewer. A",
+        "*scaled* comparison multiplies the head's CPU per delivery in such a draw; its row names the other difference",
+        "between the arms. Rounds are the median number of rounds after which the comparison was over, and the number",
+        "that fits into ten minutes.",
         "",
         f"Environments: {', '.join(found.environments) or 'none'}.",
         "",
@@ -36,7 +37,7 @@ def markdown(found: Calibration) -> str:
         "",
         "## Power",
         "",
-        "The word is that of the metric in which the fault shows.",
+        "Each run is counted by the word for the metric in which the fault shows.",
         "",
         "| server | fault | how | runs | campaigns | worse | 95 % interval | unknown | same | rounds |",
         "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
@@ -54,14 +55,15 @@ def _simulated(found: Sequence[Simulated]) -> Iterator[str]:
     yield from [
         "## Simulated",
         "",
-        "Here the truth is made: each server has eight rows with noise as wide as the campaigns show, of several",
-        "kinds. *Cost* is what the head of the first server needs for a unit of work, in multiples of the base; the",
-        "other servers and rows do not change. An *alarm* is a run in which one of those is called worse. A lasting",
-        "bias is what two builds of the same code differ by, 3 % in the standard deviation of the cost: no number of",
-        "rounds removes it, so a bias beyond the margin is called worse. A bias that the margin allows for is 1 %, and",
-        "`bias` in thresholds.yml twice that. Rounds are the median until the changed row was decided, and where none",
-        "changed until all were. *In 264 rounds*: all servers together have the time of so many, an hour of rounds of",
-        "14 s; *x 2*: each round is twice as noisy.",
+        "Here the answer is known by construction. Each server has eight rows, with several kinds of noise as wide as",
+        "in the campaigns. *Cost* is what the head of the first server needs for a unit of work, in multiples of the",
+        "base; the other servers and rows do not change. An *alarm* is a run in which an unchanged row is called",
+        "worse. A lasting bias is the difference between two builds of the same code: its standard deviation is 3 % of",
+        "the cost. No number of rounds removes it, so a bias beyond the margin is called worse. A bias that the margin",
+        "allows for has a standard deviation of 1 %, and `bias` in thresholds.yml is twice that. Rounds are the median",
+        "number of rounds until the changed row was decided, or until all rows were decided if none changed. *In 264",
+        "rounds* means that all servers together have time for 264 rounds: an hour of rounds of 14 s. *x 2* means that",
+        "each round is twice as noisy.",
         "",
         "| cost | servers | noise | runs | alarms | 95 % interval | found | missed | runs with unknown rows | rounds |",
         "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|",
@@ -82,12 +84,13 @@ def _histories(found: Sequence[SimulatedHistory]) -> Iterator[str]:
     yield from [
         "## Verdicts by history",
         "",
-        f"Simulated, too: runs of {SERVERS} servers with {len(ROWS)} rows each, after {BEFORE} runs in which nothing",
-        "happened. Then something happens to the cost of the first server, whose margin is 5 %; *after* is the number",
-        "of runs since, the judged one included. *Scatter* is that of the cost between runs. *Accepted level* is the",
-        "rule in use ([history.md](history.md)). *Band* is the usual rule, and was that of Pushbench: a change is",
-        "worse outside of the band around the newest level. An *alarm* is a run in which a row is worse that did not",
-        "change. *Worse* and *same* are the words of the row that changed; else it is unknown, or better.",
+        f"These runs are simulated, too: {SERVERS} servers with {len(ROWS)} rows each, after {BEFORE} runs in which",
+        "nothing happened. Then the cost of the first server, whose margin is 5 %, changes as shown under *happens*.",
+        "*After* is the number of runs since then, including the judged one. *Scatter* is the variation of the cost",
+        "between runs. *Accepted level* is the current rule ([history.md](history.md)). *Band* is the usual rule,",
+        "which Pushbench used before: a change is worse if it is outside the band around the newest level. An *alarm*",
+        "is a run in which an unchanged row is worse. *Worse* and *same* are the words for the changed row; in the",
+        "other runs, its word is unknown or better.",
         "",
         "| happens | after | scatter | noise | runs | alarms, band | alarms, accepted level | 95 % interval |"
         " worse, band | worse, accepted level | same, band | same, accepted level |",
@@ -123,12 +126,12 @@ def _alarms(case: Case) -> str:
 
 
 def bound(cases: Sequence[Case]) -> str:
-    """What all real comparisons of a server with itself say together."""
+    """The combined result of all real comparisons of a server with itself."""
     every, apart = of_real(cases, ALIKE), of_real(cases, [*APART, ORDER])
     return (
         f"Of {every.of} real comparisons of a server with itself, over all servers, {every.count} called a row worse:\n"
-        f"the share of false alarms is {_interval(every)} (95 %). In {apart.of} of them the arms were built apart; "
-        f"{apart.count} of those did."
+        f"the share of false alarms is {_interval(every)} (95 %). In {apart.of} of them, the arms were built "
+        f"separately; {apart.count} of these did."
     )
 
 
@@ -155,7 +158,7 @@ def _power(found: Calibration) -> Iterator[str]:
 
 
 def _rounds(case: Case) -> str:
-    """`8 of 47`: rounds that a run took, and rounds that it had time for."""
+    """`8 of 47`: the rounds that a run took, and the rounds that fit into its time."""
     return f"{case.rounds:g} of {case.most_rounds}"
 
 

@@ -1,7 +1,7 @@
-"""Comparisons drawn from campaigns that were played to their end. Pure.
+"""Comparisons drawn from campaigns that ran to their end. Pure.
 
-A draw takes one campaign and blocks of neighbouring rounds of it. So a disturbance of a minute appears in the drawn
-comparison, and what two builds or two sittings differ by stays in all of its rounds.
+A draw takes one campaign and blocks of neighbouring rounds from it. So a disturbance of a minute appears in the drawn
+comparison, and a difference between two builds or two sittings stays in all of its rounds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.records.record import Record, Trial
 
 BLOCK_SECONDS = 60.0
-"""of neighbouring rounds: longer than a burst of other work, shorter than a campaign has many of"""
+"""of neighbouring rounds: longer than a burst of other work, and short enough for many in a campaign"""
 RUN_SECONDS = 600.0
-"""what a comparison may take, which says how many rounds a resampled one has"""
+"""time limit of a comparison, which determines the number of rounds of a resampled one"""
 
 
 @dataclass(frozen=True)
@@ -44,26 +44,26 @@ class Campaign:
     """by round"""
     regressions: Mapping[Row, Regression]
     round_seconds: float
-    """of the clock, for one of its rounds; several may have run at the same time"""
+    """of wall time for one of its rounds; several may have run at the same time"""
 
     @property
     def most_rounds(self) -> int:
-        """How many of such rounds a comparison has time for."""
+        """The number of such rounds that fit into a comparison."""
         return int(RUN_SECONDS / self.round_seconds)
 
     @property
     def block(self) -> int:
-        """How many neighbouring rounds are drawn together."""
+        """The number of neighbouring rounds that are drawn together."""
         return max(1, round(BLOCK_SECONDS / self.round_seconds))
 
     @property
     def blocks(self) -> int:
-        """How many blocks of neighbouring rounds there are; a short campaign is one."""
+        """The number of blocks of neighbouring rounds; a short campaign is one block."""
         last = max((max(pairs, default=0) for pairs in self.pairs.values()), default=0)
         return max(1, last - self.block + 1)
 
     def play(self, random: np.random.Generator, *, swapped: bool, factor: float) -> Run:
-        """A comparison of randomly drawn blocks."""
+        """A comparison from randomly drawn blocks."""
         drawn: dict[Row, list[Pair]] = {row: [] for row in self.pairs}
         for first in range(1, self.most_rounds + 1, self.block):
             begin = 1 + int(random.integers(self.blocks))
@@ -84,8 +84,8 @@ class Pool:
     campaigns: Sequence[Campaign]
 
     def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> Run:
-        """A comparison of blocks of one campaign, which is drawn as often as its rounds deserve. If both arms are
-        alike, chance decides which one is the head, for all rounds.
+        """A comparison from blocks of one campaign, which is drawn in proportion to its blocks. If both arms are alike,
+        chance selects the head, for all rounds.
         """
         weights = self._weights
         campaign = self.campaigns[int(random.choice(len(weights), p=weights / weights.sum()))]
@@ -97,12 +97,12 @@ class Pool:
 
     @property
     def independent(self) -> float:
-        """How many campaigns of equal length would say as much (Kish 1965: the effective size of a sample)."""
+        """The equivalent number of campaigns of equal length (Kish 1965: the effective size of a sample)."""
         return float(self._weights.sum() ** 2 / (self._weights**2).sum())
 
 
 def pooled(records: Sequence[Record], server: str, thresholds: Thresholds) -> Pool:
-    """The rounds of one server in campaigns that were played to their end."""
+    """The rounds of one server in campaigns that ran to their end."""
     return Pool([_campaign(record, server, thresholds) for record in records])
 
 
@@ -116,7 +116,7 @@ def _campaign(record: Record, server: str, thresholds: Thresholds) -> Campaign:
 
 
 def _round_seconds(trials: Sequence[Trial]) -> float:
-    """What a round takes on average: the time in which any of the trials ran, over the number of rounds."""
+    """The average seconds of a round: the time in which any trial ran, over the number of rounds."""
     lasted = 0.0
     until = -inf
     for trial in sorted(trials, key=lambda trial: trial.started):

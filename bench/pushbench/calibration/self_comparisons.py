@@ -1,4 +1,4 @@
-"""Real comparisons whose answer is known: a server against itself, with a fault in one arm, another build, or neither.
+"""Real comparisons with a known answer: a server against itself, with a fault in one arm, another build, or neither.
 
 The records are those of any comparison, and name the injected fault; `error_rates` counts their verdicts.
 """
@@ -56,7 +56,7 @@ class CalibrationRequest:
 def calibrate(
     project: Project, request: CalibrationRequest, options: Options, thresholds: Thresholds, watch: Watch
 ) -> Record:
-    """Run one comparison. Faults need processes, which both arms run in a wrapper; containers run unwrapped."""
+    """Run one comparison. Faults need processes, which run in a wrapper in both arms; containers run unwrapped."""
     require_no_cluster(options.driver, ARMS_APART)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, {})
@@ -99,8 +99,8 @@ def calibrate(
 
 
 def _sides(project: Project, suite: Suite, request: CalibrationRequest) -> tuple[Side, Side]:
-    """Two builds of the same code: this checkout and its last commit at another path, or that commit and one after it
-    with a change that means nothing. Raises UserError where a server has no such change.
+    """Two builds of the same code: this checkout and its last commit at another path, or that commit and a commit with
+    a change without a meaning. Raises UserError for a server that has no such change.
     """
     kind = request.fault.kind
     last = side_of(project, None, "HEAD")
@@ -113,7 +113,7 @@ def _sides(project: Project, suite: Suite, request: CalibrationRequest) -> tuple
 
 
 def _changed(project: Project, names: Sequence[str], change: Change, kind: str) -> Side:
-    """A commit after the last one, with a change of these servers. Raises UserError where one has no such change."""
+    """A commit after the last one, with a change of these servers. Raises UserError if one has no such change."""
     texts: dict[str, str] = {}
     for name in names:
         changed = changed_texts(project.root, name, change)
@@ -124,8 +124,8 @@ def _changed(project: Project, names: Sequence[str], change: Change, kind: str) 
 
 
 def changed_texts(root: Path, server: str, change: Change) -> dict[str, str]:
-    """The files of a server in the last commit that a change without a meaning changes, by their paths in it; none
-    where it has no such change.
+    """The files of a server in the last commit that a change without a meaning changes, by their paths in the commit;
+    empty if the server has no such change.
     """
     folder = f"servers/{server}"
     paths = git(root, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{folder}/").output.split("\0")
@@ -138,7 +138,7 @@ def changed_texts(root: Path, server: str, change: Change) -> dict[str, str]:
 
 
 def _require_alike(project: Project, fault: Fault, arms: Arms) -> None:
-    """Raises UserError where arms that should be the same are not, or where a change made no other build."""
+    """Raises UserError if arms that should be the same are not, or if a change made no other build."""
     same = {*arms.identical}
     if fault.kind == REBUILT and (changed := sorted({*arms.servers} - same)):
         what = f"{', '.join(changed)}: changed since the last commit, so the arms would not be alike"
@@ -148,7 +148,7 @@ def _require_alike(project: Project, fault: Fault, arms: Arms) -> None:
 
 
 def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:
-    """Both arms run in the wrapper, which is idle in the base, so its cost is not part of the difference."""
+    """Both arms in the wrapper, which is idle in the base, so that its cost is not part of the difference."""
     faults = build_faults(project)
     base, head = (
         Arm(

@@ -1,4 +1,4 @@
-"""What `verify`, `run` and `compare` said of each fault of the catalogue."""
+"""The answers of `verify`, `run` and `compare` to each fault of the catalogue."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ LONGEST_REASON = 200
 
 
 class Sighting(Document):
-    """What one command said of a server with a fault."""
+    """One command's answer for a server with a fault."""
 
     word: Word
-    seconds: NonNegativeFloat = Field(description="until the verdict, builds left out")
-    rounds: NonNegativeInt | None = Field(None, description="of a comparison")
+    seconds: NonNegativeFloat = Field(description="time until the verdict, without builds")
+    rounds: NonNegativeInt | None = Field(None, description="number of rounds of a comparison; null for other commands")
     reasons: list[str] = Field(description="what was found, or why nothing was decided", max_length=MOST_REASONS)
-    judged_by: str = Field(description="digest of the rules, or of the thresholds")
-    most_seconds: NonNegativeFloat | None = Field(None, description="that a comparison might take")
+    judged_by: str = Field(description="digest of the rules or of the thresholds that were applied")
+    most_seconds: NonNegativeFloat | None = Field(
+        None, description="maximum time of a comparison; null for other commands"
+    )
     when: Instant
-    commit: str = Field(description="of Pushbench")
-    environment: str | None = Field(None, description="key; null for a verification")
-    record: Slug | None = Field(None, description="id; null for a verification")
+    commit: str = Field(description="commit of Pushbench")
+    environment: str | None = Field(None, description="key of the environment; null for a verification")
+    record: Slug | None = Field(None, description="id of the record; null for a verification")
 
 
 class FaultResult(Document):
-    """What was said of one fault; a way that was not tried is missing."""
+    """The answers for one fault; a way that was not tried is missing."""
 
     fault: str
     setting: str
@@ -55,19 +57,19 @@ class FaultResult(Document):
 
 
 class FaultResults(Document):
-    """What was said of the faults of the catalogue that were tried so far."""
+    """The answers for the faults of the catalogue that were tried so far."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     server: str
     results: list[FaultResult]
 
     def of(self, fault: str, setting: str) -> FaultResult:
-        """What is known of a fault with this setting."""
+        """The answers for a fault with this setting."""
         known = (each for each in self.results if (each.fault, each.setting) == (fault, setting))
         return next(known, FaultResult(fault=fault, setting=setting, seen={}))
 
     def with_result(self, result: FaultResult, order: Sequence[str]) -> FaultResults:
-        """With a newer result, in the order of the catalogue; what that does not have comes last."""
+        """The results with a newer one, in the order of the catalogue; faults that it lacks come last."""
         others = [each for each in self.results if each.fault != result.fault]
         places = {name: place for place, name in enumerate(order)}
         ordered = sorted([*others, result], key=lambda each: places.get(each.fault, len(places)))
@@ -75,7 +77,7 @@ class FaultResults(Document):
 
 
 def read_results(file: Path, server: str) -> FaultResults:
-    """What was found before; nothing where there is no file. Raises UserError for another file, or another server."""
+    """The earlier results; empty if there is no file. Raises UserError for another file, or another server."""
     if not file.exists():
         return FaultResults(server=server, results=[])
     try:

@@ -1,6 +1,6 @@
-"""How often the judge is right where the truth is made: comparisons with noise of a known kind, by the thousand. Pure.
+"""The judge's error rates with a constructed truth: comparisons with known noise, by the thousand. Pure.
 
-A server has the usual rows, with noise as the records of the calibration show it. The judge sees pairs, as of a record.
+A server has the usual rows, with noise as in the records of the calibration. The judge sees pairs, as from a record.
 """
 
 from __future__ import annotations
@@ -23,37 +23,42 @@ from pushbench.metrics.definitions import Better, Metric, Unit
 
 Values = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Values]
-"""so many differences, with a standard deviation of about 1"""
+"""that many differences, with a standard deviation of about 1"""
 
 MOST_ROUNDS = 44
-"""that ten minutes have time for, of a server that takes 13 s a round"""
+"""that fit into ten minutes, for a server that takes 13 s per round"""
 CORRELATION = 0.5
-"""of neighbouring rounds, where noise is autocorrelated"""
+"""between neighbouring rounds, if noise is autocorrelated"""
 BIAS = 0.03
-"""standard deviation of what the builds of the arms differ by without a reason, where there is a bias"""
+"""standard deviation of the meaningless difference between the builds of the arms, if there is a bias"""
 TENTH, DOUBLED = 1.1, 2.0
 
 
 HOUR_ROUNDS = 264
-"""that an hour has time for, of such servers together"""
+"""that fit into an hour, for all such servers together"""
 ALLOWED_BIAS = 0.01
-"""where a bias is known: the margins allow for twice its standard deviation"""
+"""if a bias is known: the margins allow for twice its standard deviation"""
 
 
 class Simulated(Document):
     """Simulated comparisons of one kind."""
 
     noise: str
-    noisier: float = Field(1.0, description="how many times as noisy each server is as the campaigns show")
-    all_rounds: NonNegativeInt | None = Field(None, description="of all servers together, where their time is bounded")
-    servers: NonNegativeInt = Field(description="of a comparison")
-    factor: float = Field(description="of the head's cost of the first server; 1: none got worse")
+    noisier: float = Field(1.0, description="noise of each server as a multiple of the noise in the campaigns")
+    all_rounds: NonNegativeInt | None = Field(
+        None, description="maximum number of rounds of all servers together; null if their common time is not limited"
+    )
+    servers: NonNegativeInt = Field(description="number of servers in a comparison")
+    factor: float = Field(description="factor on the head's cost of the first server; 1 means that no server got worse")
     runs: NonNegativeInt
-    alarms: Rate = Field(description="runs in which a row is worse that did not change")
-    found: Rate | None = Field(description="runs in which the row that changed is worse; null where none did")
-    missed: NonNegativeInt = Field(description="runs in which that row is called the same")
-    undecided: NonNegativeInt = Field(description="runs with any row that is unknown in the end")
-    rounds: float = Field(description="median of those until the row that changed was decided; else until all were")
+    alarms: Rate = Field(description="runs in which a row that did not change is called worse")
+    found: Rate | None = Field(description="runs in which the row that changed is called worse; null if no row changed")
+    missed: NonNegativeInt = Field(description="runs in which the row that changed is called the same")
+    undecided: NonNegativeInt = Field(description="runs with any row that is still unknown at the end")
+    rounds: float = Field(
+        description="median number of rounds until the row that changed was decided, or until all rows were if none "
+        "changed"
+    )
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ ROWS: Sequence[_Row] = (
     _Row("tail", 0.50, 0.26),
     _Row("loss", 0.10, 0.0001),
 )
-"""what the campaigns of bench/tests/data show, rounded up"""
+"""as in the campaigns of bench/tests/data, rounded up"""
 
 
 def simulate(runs: int, seed: int = 1) -> list[Simulated]:
@@ -138,8 +143,8 @@ def _play(kind: _Kind, random: np.random.Generator) -> _Played:
 
 
 def shared(ends: Sequence[int], all_rounds: int) -> list[int]:
-    """The rounds of each server where all have so many together: all that are undecided play each round, until there
-    is no time for another one of all of them.
+    """The rounds of each server if all share `all_rounds`: all undecided servers run each round, until the time does
+    not suffice for another round of them all.
     """
     left = all_rounds
     for number in range(max(ends)):
@@ -165,7 +170,7 @@ def _normal(random: np.random.Generator, count: int) -> Values:
 
 
 def _heavy(random: np.random.Generator, count: int) -> Values:
-    """Student's with two degrees of freedom, which has no variance; as wide as normal noise in its middle half."""
+    """Student's t with two degrees of freedom, which has no variance; as wide as normal noise in its middle half."""
     return 0.83 * random.standard_t(2, count)
 
 
@@ -190,7 +195,7 @@ def _autocorrelated(random: np.random.Generator, count: int) -> Values:
 
 BIASED, KNOWN_BIAS = "a lasting bias", "a bias that the margin allows for"
 BIASES: Mapping[str, tuple[float, float]] = {BIASED: (BIAS, 0.0), KNOWN_BIAS: (ALLOWED_BIAS, 2 * ALLOWED_BIAS)}
-"""standard deviation of the bias, and what the margin allows for"""
+"""standard deviation of the bias, and the margin's allowance"""
 NOISES: Mapping[str, Noise] = {
     "normal": _normal,
     "heavy tails": _heavy,
@@ -201,11 +206,11 @@ NOISES: Mapping[str, Noise] = {
     KNOWN_BIAS: _normal,
 }
 INDEPENDENT = ("normal", "heavy tails", "disturbed rounds", "skewed")
-"""noise whose rounds know nothing of each other"""
+"""noise with independent rounds"""
 _CASES: Sequence[tuple[int, float]] = ((1, 1.0), (7, 1.0), (1, DOUBLED), (1, TENTH), (7, TENTH))
 KINDS: Sequence[_Kind] = (
     *(_Kind(noise, *case) for case in _CASES for noise in NOISES if noise != KNOWN_BIAS),
     *(_Kind(KNOWN_BIAS, *case) for case in _CASES),
     *(_Kind(noise, 7, factor, 2.0, HOUR_ROUNDS) for factor in (1.0, TENTH) for noise in ("normal", "heavy tails")),
 )
-"""each kind has its own random numbers, by its place: new ones come last"""
+"""each kind has its own random numbers, by its place: append new ones"""

@@ -1,7 +1,7 @@
-"""How often the verdict by history is right where the truth is made: series with noise of a known kind. Pure.
+"""The error rates of the verdict by history with a constructed truth: series with known noise. Pure.
 
-The same runs are judged by the rule in use, and by the usual one as a measure: whether a run lies outside of the band
-around the newest level, by more than the margin.
+The current rule and, for comparison, the usual rule judge the same runs. The usual rule checks whether a run lies
+outside of the band around the newest level, by more than the margin.
 """
 
 from __future__ import annotations
@@ -27,41 +27,43 @@ from pushbench.statistics.trend import band
 Values = NDArray[np.float64]
 RuleName = Literal["band", "accepted level"]
 Rule = Callable[[Sequence[float], float, Regression, int], Word]
-"""of the runs before, this one's value, its margin, and the number of rows of the run"""
+"""from the earlier runs, this one's value, its margin, and the number of rows of the run"""
 
 BEFORE = 30
-"""runs before anything happens"""
+"""runs before the event"""
 ROWS: Sequence[tuple[float, float]] = ((0.05, 0.5), (0.15, 0.4), (0.15, 0.8), (0.03, 0.03), (0.10, 0.3), (0.50, 1.3))
-"""margin, and noise in multiples of that of the first row"""
+"""margin, and noise in multiples of the first row's"""
 SERVERS = 9
 
 
 class OfRule(Document):
-    """What one rule said of the runs."""
+    """One rule's words for the runs."""
 
-    alarms: Rate = Field(description="runs in which a row is worse that did not change")
-    words: dict[Word, NonNegativeInt] = Field(description="of the row that changed; of the first one where none did")
+    alarms: Rate = Field(description="runs in which a row that did not change is called worse")
+    words: dict[Word, NonNegativeInt] = Field(
+        description="number of runs by the word for the row that changed, or for the first row if none changed"
+    )
 
 
 class SimulatedHistory(Document):
     """Runs after one kind of history."""
 
-    happening: str = Field(description="to the cost of one server")
+    happening: str = Field(description="what happens to the cost of one server")
     noise: str
-    scatter: float = Field(description="between runs, of that cost, as a share")
-    after: NonNegativeInt = Field(description="runs since it began, the judged one included")
+    scatter: float = Field(description="relative scatter of that cost between runs, where 0.03 is 3 %")
+    after: NonNegativeInt = Field(description="number of runs since it began, including the judged one")
     runs: NonNegativeInt
     by: dict[RuleName, OfRule]
 
 
 @dataclass(frozen=True)
 class _Happening:
-    """What happens to the cost of the first server, and after how many runs one looks."""
+    """The course of the first server's cost, and the numbers of runs after which it is checked."""
 
     name: str
     looks: Sequence[int]
     factors: Callable[[int], Values]
-    """of so many runs since it began"""
+    """for that many runs since its beginning"""
 
 
 def _step(change: float) -> Callable[[int], Values]:
@@ -147,7 +149,7 @@ def _counted(found: Sequence[Sequence[Word]], happening: str) -> OfRule:
 def _series(
     happening: _Happening, noise: str, scatter: float, random: np.random.Generator
 ) -> Iterator[tuple[Values, float]]:
-    """The values of each row of each server, and its margin. The first one changes."""
+    """The values of each row of each server, and its margin. The first server changes."""
     longest = max(happening.looks)
     for server in range(SERVERS):
         for row, (margin, wide) in enumerate(ROWS):

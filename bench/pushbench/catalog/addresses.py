@@ -1,4 +1,4 @@
-"""Addresses of servers that run elsewhere. They are in records, so they have no secret in them."""
+"""Addresses of servers that run elsewhere. Records contain them, so they have no secret in them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SECRETS = "secrets of the protocol come from the environment (docs/own-server.m
 
 
 def checked_url(text: str) -> str:
-    """The URL of a server, as `wss://chat.example.org/v1`. Raises ValueError, which never repeats a secret."""
+    """The URL of a server, such as `wss://chat.example.org/v1`. Raises ValueError, which never repeats a secret."""
     wanted = f"expected something like wss://chat.example.org, with one of {', '.join(SCHEMES)}"
     try:
         parts = urlsplit(text)

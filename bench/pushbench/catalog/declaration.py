@@ -1,6 +1,7 @@
-"""A declared protocol as the generator takes it: every template split into its parts, nothing left to parse.
+"""A declared protocol in the form that the generator reads: every template is split into its parts, so that nothing is
+left to parse.
 
-`k6/internal/declared/declaration.go` has the same shapes and says what they mean.
+`k6/internal/declared/declaration.go` has the same shapes and explains them.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ class Header(Document):
 
 
 class Condition(Document):
-    """A condition on the value at a JSON pointer; the empty pointer is that of the whole message."""
+    """A condition on the value at a JSON pointer; the empty pointer stands for the whole message."""
 
     at: str
     json_is: Template = []
-    """the JSON that it has to be"""
+    """the required JSON"""
     json_sorted: Template = []
-    """the same, with the members of objects in the order of their names"""
+    """the same, with the members of objects sorted by name"""
     like: Template = []
     """the content of a string or a number"""
 
 
 class Pattern(Document):
-    """What recognises a message: the whole text, or values in its JSON."""
+    """How a message is recognised: by its whole text, or by values in its JSON."""
 
     like: Template = []
     where: list[Condition] = []
@@ -68,17 +69,17 @@ class Stream(Document):
 
     receipts: int
     number: str = ""
-    """where the number of a receipt is: `event-id`, or a JSON pointer; empty where nothing numbers them"""
+    """where the number of a receipt is: `event-id`, or a JSON pointer; empty if receipts are not numbered"""
     end: str = ""
 
 
 class Request(Document):
-    """A request over HTTP, whose body is what a message sends."""
+    """A request over HTTP, with the content of a message as its body."""
 
     method: str
     status: int
     stream: Stream | None = None
-    """None where the body of the answer is one receipt"""
+    """None if the body of the answer is one receipt"""
 
 
 class KeepAlive(Document):
@@ -93,7 +94,7 @@ class Failure(Pattern):
 
 
 class Secret(Document):
-    """The variable of the environment that has a secret, or the one that names a file with it."""
+    """The environment variable that has a secret, or the one that names a file with it."""
 
     env: str = ""
     file_env: str = ""
@@ -106,12 +107,12 @@ class Declaration(Document):
     subprotocol: str = ""
     headers: list[Header] = []
     separator: str = ""
-    """between the messages of one frame, and perhaps behind the last one"""
+    """separates the messages of one frame, and may also follow the last one"""
     open: list[Step] = []
     join: Step | None = None
     message: Message
     request: Request | None = None
-    """None where clients are members of groups"""
+    """None if clients are members of groups"""
     leave: Template = []
     keep_alive: KeepAlive | None = None
     error: Failure | None = None

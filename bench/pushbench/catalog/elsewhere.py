@@ -1,4 +1,4 @@
-"""Servers that run elsewhere: one that the command line names, and what their certificates are held against."""
+"""Servers that run elsewhere: one named on the command line, and how their certificates are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pushbench.foundation.errors import UserError
 
 
 def suite_at(scenarios: Path, protocol: str, wanted: str = "") -> Suite:
-    """The suite that plays the protocol of a server that a command line describes. Raises UserError."""
+    """The suite for the protocol of a server that a command line describes. Raises UserError."""
     if not protocol:
         raise UserError("--url: nothing says how the server talks", hint="add --protocol FILE: docs/own-server.md")
     return declaring_suite(scenarios, read_protocol(Path(protocol)).transport, wanted)
@@ -49,13 +49,13 @@ def require_url(option: str, text: str) -> str:
 
 
 def require_authorities(url: str, file: Path | None, where: str | None = None) -> None:
-    """Raises UserError if the file of authorities has no certificates, or if nobody would ask for them."""
+    """Raises UserError if the file of authorities has no certificates, or if the URL does not use TLS."""
     if file is None:
         return
     if not is_secure(url):
         raise UserError(f"{urlsplit(url).scheme}:// has no certificate to verify by {file.name}", where=where)
     try:
         ssl.create_default_context(cafile=str(file))
-    except OSError as error:  # and so is ssl.SSLError
+    except OSError as error:  # ssl.SSLError is one, too
         what = "no certificates in PEM" if isinstance(error, ssl.SSLError) else str(error.strerror)
         raise UserError(what, where=str(file)) from None

@@ -8,7 +8,9 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from pushbench.foundation.model import Document
 
-MetricName = Annotated[str, Field(description="`pushbench suites NAME` lists the metrics of a suite", max_length=100)]
+MetricName = Annotated[
+    str, Field(description="name of a metric; `pushbench suites NAME` lists those of a suite", max_length=100)
+]
 
 
 def _quantity(value: Any) -> Any:
@@ -25,8 +27,8 @@ class LimitEntry(Document):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["max"]}, {"required": ["min"]}]})
 
-    max: Quantity | None = Field(default=None, description="such as 1%, 500ms, 200MB, 0")
-    min: Quantity | None = Field(default=None, description="such as 9000/s")
+    max: Quantity | None = Field(default=None, description="largest allowed value, such as 1%, 500ms, 200MB or 0")
+    min: Quantity | None = Field(default=None, description="smallest allowed value, such as 9000/s")
 
     @model_validator(mode="after")
     def _one_side(self) -> Self:
@@ -38,18 +40,21 @@ class LimitEntry(Document):
 class RegressionEntry(Document):
     """The change from which a metric counts as better or worse than its reference."""
 
-    margin: Quantity = Field(description="relative change, such as 5%")
-    floor: Quantity | None = Field(default=None, description="smaller absolute changes never count, such as 1ms")
+    margin: Quantity = Field(description="relative change from which a regression counts, such as 5%")
+    floor: Quantity | None = Field(
+        default=None, description="absolute change below which a difference never counts, such as 1ms"
+    )
     ceiling: Quantity | None = Field(
-        default=None, description="the floor makes the margin no larger than this share, such as 50%"
+        default=None, description="largest margin that the floor can cause, as a relative change, such as 50%"
     )
     better: Literal["lower", "higher"] | None = Field(
-        default=None, description="the metric's own direction when left out"
+        default=None, description="direction in which the metric improves; the metric's own direction when left out"
     )
 
     bias: Quantity | None = Field(
         default=None,
-        description="a change without a meaning costs up to this, such as 1%: less is no evidence in a comparison",
+        description="largest relative cost of a change without a meaning, such as 1%; a comparison takes only a "
+        "larger difference as evidence",
     )
     noise: Quantity | None = Field(
         default=None, description="standard deviation of head / base between rounds of the same code, such as 3%"

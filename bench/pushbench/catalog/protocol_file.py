@@ -1,4 +1,4 @@
-"""A `protocol.yml`: the keys, as people write them. `protocols` reads it and says what is wrong with it."""
+"""A `protocol.yml`: the keys, as people write them. `protocols` reads it and reports its mistakes."""
 
 from __future__ import annotations
 
@@ -13,34 +13,41 @@ Token = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$
 """RFC 9110, section 5.6.2"""
 SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=50)]
 Variable = Annotated[str, StringConstraints(pattern=r"^PUSHBENCH_SECRET_[A-Z0-9_]+$", max_length=100)]
-"""A protocol.yml of a pull request can have these sent to its server, and no other variable of the machine."""
+"""A protocol.yml of a pull request can send these variables to its server, and no other variable of the machine."""
 Table = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*\.csv$", max_length=100)]
-"""A name without a folder: a pull request cannot have other files of the machine sent to its server."""
+"""A name without a folder, so that a pull request cannot send other files of the machine to its server."""
 Mark = Annotated[str, StringConstraints(min_length=1, max_length=8)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
 Scalar = str | int | float | bool | None
 Pattern = Annotated[
     dict[Pointer, Scalar] | Text,
     Field(
-        description="of JSON: values at JSON pointers, such as {/type: joined}, or the JSON of a whole message, such "
-        "as '{}'; of text: a template of a whole message"
+        description="for JSON, values at JSON pointers, such as {/type: joined}, or the JSON of a whole message, such "
+        "as '{}'; for text, a template of a whole message"
     ),
 ]
-Send = Annotated[Text, Field(description="a template, such as {group} {client}")]
+Send = Annotated[Text, Field(description="template of a message, such as {group} {client}")]
 
-_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {row:name}, {secret:name}"
+_TEXT_OF = "template of a message, with {group}, {client}, {id}, {time}, {text:200}, {row:name}, {secret:name}"
 
 
 class WebSocket(Document):
     """Where clients connect."""
 
-    path: str = Field(description="a template, such as /chat/{group}?token={secret:token}", pattern="^/")
-    subprotocol: Token | None = Field(default=None, description="what clients offer")
-    headers: dict[Token, str] = Field(default={}, description="of the opening handshake; values are templates")
-    separator: Mark | None = Field(
-        default=None, description="what stands between the messages of one frame; when left out, a frame is a message"
+    path: str = Field(
+        description="path and query, as a template such as /chat/{group}?token={secret:token}", pattern="^/"
     )
-    terminator: Mark | None = Field(default=None, description="what ends each message; a frame may have several")
+    subprotocol: Token | None = Field(default=None, description="subprotocol that clients offer; none when left out")
+    headers: dict[Token, str] = Field(
+        default={}, description="headers of the opening handshake; the values are templates"
+    )
+    separator: Mark | None = Field(
+        default=None,
+        description="text between the messages of a frame; without separator and terminator, each frame is one message",
+    )
+    terminator: Mark | None = Field(
+        default=None, description="text that ends each message; a frame may hold several messages"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -49,9 +56,9 @@ class WebSocket(Document):
         return self
 
 
-Headers = Annotated[dict[Token, str], Field(description="of each request; values are templates")]
+Headers = Annotated[dict[Token, str], Field(description="headers of each request; the values are templates")]
 RequestPath = Annotated[
-    str, Field(pattern="^/", description="a template, such as /orders?client={client}, which may have {id} and {time}")
+    str, Field(pattern="^/", description="a template, such as /orders?client={client}; it may contain {id} and {time}")
 ]
 
 
@@ -62,12 +69,15 @@ class EventStreams(Document):
     method: Literal["GET", "POST"] = "POST"
     headers: Headers = {}
     tokens: int = Field(
-        ge=1, le=100_000, description="how many events `message.received` fits in each stream: what an answer owes"
+        ge=1,
+        le=100_000,
+        description="number of events in each stream that match `message.received`; the server has to send exactly "
+        "that many",
     )
     number: Literal["event-id"] | Pointer | None = Field(
         default=None,
-        description="where the number of a token is, from 0: `event-id`, or a JSON pointer; when left out, tokens "
-        "count in the order in which they come",
+        description="where the number of a token is, counted from 0: `event-id`, or a JSON pointer; when left out, "
+        "tokens are numbered in the order of arrival",
     )
     end: Text | None = Field(default=None, description="the data of the event that ends a stream, such as [DONE]")
 
@@ -78,7 +88,9 @@ class Requests(Document):
     path: RequestPath
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Headers = {}
-    status: int = Field(default=200, ge=200, le=599, description="of an answer; another one is an error")
+    status: int = Field(
+        default=200, ge=200, le=599, description="expected status of a response; any other status is an error"
+    )
 
 
 class Opening(Document):
@@ -105,7 +117,8 @@ class Joining(Document):
 
     send: Send
     acknowledged: Pattern | None = Field(
-        default=None, description="when left out, a client counts as a member as soon as it has asked"
+        default=None,
+        description="message that acknowledges a join; when left out, a client is a member once it has sent its join",
     )
 
 
@@ -122,27 +135,37 @@ Place = Annotated[Pointer | Within, Field(description="a JSON pointer, or {at: p
 class MessageEntry(Document):
     """What clients send, to their group or as the body of a request, and how a receipt is recognised."""
 
-    send: Text | None = Field(default=None, description=f"{_TEXT_OF}; for a group it needs an {{id}}")
-    received: Pattern | None = Field(default=None, description="only `http` can do without: the status says enough")
-    id: Place | None = Field(
-        default=None, description="where the {id} is in what is received; of text, `received` says it"
+    send: Text | None = Field(default=None, description=f"{_TEXT_OF}; a message to a group needs {{id}}")
+    received: Pattern | None = Field(
+        default=None,
+        description="how a receipt is recognised; optional only for `http`, where the status may say enough",
     )
-    time: Place | None = Field(default=None, description="where the {time} is; a receipt of another time is corrupt")
+    id: Place | None = Field(
+        default=None,
+        description="where the {id} is in a received message; for text, `received` contains the {id} instead",
+    )
+    time: Place | None = Field(
+        default=None, description="where the {time} is in a received message; a receipt with another time is corrupt"
+    )
     same: list[Pointer] | dict[Pointer, Pointer] = Field(
         default=[],
-        description="what comes as it was sent: pointers, or {pointer in what is received: pointer in what was sent}",
+        description="values that have to arrive unchanged: JSON pointers, or {pointer in the received message: "
+        "pointer in the sent message}",
     )
     receivers: Literal["everybody", "others"] = Field(
-        default="everybody", description="of a message: whether its sender gets it, too"
+        default="everybody",
+        description="members that receive a message: `everybody` includes its sender, `others` does not",
     )
 
 
 class KeepAliveEntry(Document):
     """What keeps a connection alive, beside the pings of WebSocket, which are always answered."""
 
-    send: Send | None = Field(default=None, description="what each member sends every so often")
+    send: Send | None = Field(default=None, description="message that each member sends every `every_seconds`")
     every_seconds: PositiveFloat | None = None
-    received: Pattern | None = Field(default=None, description="what the server sends, and clients answer")
+    received: Pattern | None = Field(
+        default=None, description="message of the server that clients reply to with `answer`"
+    )
     answer: Send | None = None
 
     @model_validator(mode="after")
@@ -158,7 +181,9 @@ class ErrorEntry(Document):
     """What an error of the server looks like."""
 
     received: Pattern
-    reason: Pointer | None = Field(default=None, description="where its text is; without it, the whole message")
+    reason: Pointer | None = Field(
+        default=None, description="JSON pointer of the error's text; the whole message when left out"
+    )
 
 
 class SecretEntry(Document):
@@ -166,8 +191,10 @@ class SecretEntry(Document):
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["env"]}, {"required": ["file_env"]}]})
 
-    env: Variable | None = Field(default=None, description="the variable of the environment with the secret")
-    file_env: Variable | None = Field(default=None, description="the variable that names the file with the secret")
+    env: Variable | None = Field(default=None, description="environment variable that holds the secret")
+    file_env: Variable | None = Field(
+        default=None, description="environment variable that names a file with the secret"
+    )
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -189,18 +216,25 @@ class ProtocolFile(Document):
     sse: EventStreams | None = None
     http: Requests | None = None
     format: Literal["json", "text", "msgpack"] = Field(
-        default="json", description="what the messages are; templates and patterns of msgpack are written as JSON"
+        default="json", description="format of the messages; for msgpack, templates and patterns are written as JSON"
     )
-    open: Openings | None = Field(default=None, description="one step, or a list of steps")
-    join: Joining | None = Field(default=None, description="when left out, who is connected is a member")
+    open: Openings | None = Field(default=None, description="what precedes a join: one step, or a list of steps")
+    join: Joining | None = Field(
+        default=None,
+        description="what makes a client a member; when left out, a client is a member once it is connected",
+    )
     message: MessageEntry = MessageEntry()
-    leave: Send | None = Field(default=None, description="sent before a member closes the connection")
+    leave: Send | None = Field(default=None, description="message that a member sends before it closes the connection")
     keep_alive: KeepAliveEntry | None = None
     error: ErrorEntry | None = None
-    ignore: list[Pattern] = Field(default=[], description="what else the server sends; the rest counts as corrupt")
+    ignore: list[Pattern] = Field(
+        default=[],
+        description="other messages of the server; a message that this file does not describe counts as corrupt",
+    )
     secrets: dict[SecretName, SecretEntry] = {}
     rows: Table | None = Field(
-        default=None, description="a CSV file in this folder, whose first line names the columns; each client has a row"
+        default=None,
+        description="a CSV file in this folder; its first line names the columns, and each client has one row",
     )
 
     @model_validator(mode="after")

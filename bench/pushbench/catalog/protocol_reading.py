@@ -1,4 +1,4 @@
-"""From the keys of a `protocol.yml` to a declaration: what its templates and patterns say, and what cannot work."""
+"""From the keys of a `protocol.yml` to a declaration: the meaning of its templates and patterns, and its mistakes."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from pushbench.foundation.yamlfile import Location, YamlFile
 
 SENT = ("group", "client", "row", "secret")
 REQUESTED = ("group", "client", "id", "time", "row", "secret")
-"""in the address and the header of a request"""
+"""values allowed in the address and the header of a request"""
 MESSAGE = ("group", "client", "id", "time", "text", "row", "secret")
 HEARD = ("group", "client", "text", "row", "any")
 RECEIVED = ("group", "client", "text", "any")
-"""of a message of another client, whose row is not known yet"""
+"""values in a message of another client, whose row is not known yet"""
 DELIVERED = ("group", "client", "id", "time", "text", "any")
 ANSWERED = ("group", "client", "id", "time", "text", "row", "any")
-"""to a request of the client itself"""
+"""values in the answer to a request of the client itself"""
 
 _PATH = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
 _QUERY = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*")
@@ -55,7 +55,7 @@ _OWN_HEADERS = ("connection", "content-length", "host", "transfer-encoding", "up
 def declaration_of(file: YamlFile, spec: ProtocolFile, text: int | None) -> Declaration:
     """The declaration of a file. Raises UserError, with its line, for what cannot work.
 
-    With `text`, what a message says has so many characters, in place of the file's number.
+    If `text` is given, it replaces the file's number of characters in a message.
     """
     if spec.websocket:
         return _Groups(file, spec, text, spec.websocket).declaration()
@@ -68,7 +68,7 @@ class _Reading:
     """What all transports have: templates, patterns, and how a receipt is recognised."""
 
     receipt_of_text: Collection[str]
-    """the values that a receipt may have where messages are text"""
+    """the values that a receipt may have if messages are text"""
     receipt_of_json: Collection[str]
 
     def __init__(
@@ -129,7 +129,7 @@ class _Reading:
             yield Header(name=name, value=self.template(at, text, known))
 
     def said(self, at: Location, text: str, known: Collection[str]) -> Template:
-        """What a message says: of JSON without its blanks."""
+        """The content of a message, without the blanks of JSON."""
         made = self.template(at, text, known)
         return self.as_json(at, made).whole if self.json else made
 
@@ -175,7 +175,7 @@ class _Reading:
         return Condition(at=pointer, json_is=made, json_sorted=made)
 
     def receipt(self, sent: Template, told: Collection[str]) -> Receipt:
-        """How a receipt is recognised; `told` are the values that its message or request has."""
+        """How a receipt is recognised; `told` are the values in its message or request."""
         spec = self.spec.message
         if spec.received is None:
             heard = Compiled()
@@ -259,7 +259,7 @@ class _Groups(_Reading):
         )
 
     def _send(self, at: Location, text: str | None) -> Template:
-        """A message that is sent, with what ends it."""
+        """A message to send, with its terminator."""
         return [] if text is None else self._ended(self.said(at, text, SENT))
 
     def _ended(self, message: Template) -> Template:

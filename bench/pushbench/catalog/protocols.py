@@ -1,6 +1,6 @@
-"""Declared protocols: a `protocol.yml` read and checked, as the generator takes it.
+"""Declared protocols: a `protocol.yml`, read and checked, in the form that the generator reads.
 
-Whatever is wrong with the file is found here, with its line, before anything is started.
+Mistakes in the file are reported here, with their line, before anything is started.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class DeclaredProtocol:
 
     @property
     def variables(self) -> list[str]:
-        """The variables of the environment that the generator needs."""
+        """The environment variables that the generator needs."""
         return sorted({secret.env or secret.file_env for secret in self.declaration.secrets.values()})
 
     def environment(self) -> dict[str, str]:
-        """These variables and their values. Raises UserError where a secret cannot be had."""
+        """These variables and their values. Raises UserError if a secret is not available."""
         self.secrets()
         return {name: os.environ[name] for name in self.variables}
 
     def secrets(self) -> dict[str, str]:
-        """The secrets by their names. Raises UserError where one cannot be had."""
+        """The secrets by their names. Raises UserError if one is not available."""
         found = {}
         for name, secret in self.declaration.secrets.items():
             try:
@@ -55,7 +55,7 @@ class DeclaredProtocol:
         return found
 
     def redact(self, text: str) -> str:
-        """A text that people may read: without secrets, in the forms that they have in messages and addresses."""
+        """The text without secrets, in all forms that messages and addresses have, so that people may read it."""
         for name, secret in self.secrets().items():
             for form in (secret, dumps(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")):
                 text = text.replace(form, f"{{secret:{name}}}")
@@ -69,13 +69,13 @@ class DeclaredProtocol:
 def read_protocol(path: Path, *, text: int | None = None) -> DeclaredProtocol:
     """Read a declared protocol. Raises UserError, with file and line, for whatever cannot work.
 
-    With `text`, what a message says has so many characters, in place of the file's number.
+    If `text` is given, it replaces the file's number of characters in a message.
     """
     return protocol_in(read_yaml(path), text=text)
 
 
 def protocol_in(file: YamlFile, *, text: int | None = None) -> DeclaredProtocol:
-    """As `read_protocol`, of a file that was read."""
+    """Like `read_protocol`, for a file that was read already."""
     return DeclaredProtocol(file, declaration_of(file, file.validate(ProtocolFile), text))
 
 
@@ -85,7 +85,7 @@ def declared_by(server: Server) -> DeclaredProtocol | None:
 
 
 def _read(secret: Secret) -> str:
-    """A secret. The ValueError says why it cannot be used; never what it is."""
+    """A secret. The ValueError explains why it cannot be used, without its value."""
     variable = secret.env or secret.file_env
     value = os.environ.get(variable, "")
     if not value:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pushbench.foundation.errors import UserError
 
 MOST_BYTES = 1 << 20
-"""of a file, which the generator gets with the plan of each load: 10,000 rows of 100 characters"""
+"""of a file, which is part of the plan of each load: 10,000 rows of 100 characters"""
 
 _COLUMN = re.compile(r"[a-z][a-z0-9_-]{0,49}")
 
@@ -36,7 +36,7 @@ def read_rows(path: Path) -> dict[str, list[str]]:
 
 
 def _text(path: Path) -> str:
-    """What a file has. A link is refused: it could lead to any file of the machine."""
+    """The content of a file. A link is refused: it could lead to any file of the machine."""
     if path.is_symlink():
         raise UserError("is a link; expected a file", where=str(path))
     try:

@@ -27,12 +27,12 @@ Name = Annotated[str, StringConstraints(pattern=NAME)]
 ProtocolName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(\.yml)?$"),
-    Field(description="one of the suite's, or a file of the folder that declares one, such as protocol.yml"),
+    Field(description="a protocol of the suite, or a file in this folder that declares one, such as protocol.yml"),
 ]
 DECLARED = ".yml"
 HEALTHZ = "/healthz"
 PORT_OPENS = "port"
-"""in the place of a path below `ready`"""
+"""replaces a path in `ready`"""
 NO_PROCESS = "a system of containers runs with --driver docker only"
 
 
@@ -55,16 +55,23 @@ class Image(Document):
     dockerfile: str = "Dockerfile"
     arguments: dict[str, str] = Field(default={}, description="build arguments, such as another base image")
     user: int | None = Field(
-        default=None, ge=1, lt=1 << 31, description="number of the user that it needs in a cluster, in place of 12345"
+        default=None,
+        ge=1,
+        lt=1 << 31,
+        description="numeric id of the user that the image needs in a cluster; 12345 when left out",
     )
 
 
 class Process(Document):
     """How the process driver builds and starts the server: argument lists run in its folder, never through a shell."""
 
-    toolchains: dict[Name, Specifier] = Field(description="name: version specifier (PEP 440 style)")
-    build: list[Argv] = Field(default=[], description="commands, in order")
-    test: list[Argv] = Field(default=[], description="the server's own tests, run after a build by `build --test`")
+    toolchains: dict[Name, Specifier] = Field(
+        description="version specifier of each toolchain, by name, in the style of PEP 440"
+    )
+    build: list[Argv] = Field(default=[], description="commands of the build, in order")
+    test: list[Argv] = Field(
+        default=[], description="commands of the server's own tests; `build --test` runs them after a build"
+    )
     start: Argv
 
 
@@ -72,49 +79,61 @@ class Composed(Document):
     """The compose file of a system, and which of its containers clients reach."""
 
     file: str = Field(
-        default="compose.yml", pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*\.ya?ml$", description="beside the server.yml"
+        default="compose.yml",
+        pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*\.ya?ml$",
+        description="name of the compose file, which is in the folder of the server.yml",
     )
-    entry: Name = Field(description="the service of the file that clients connect to")
-    port: int = Field(ge=1, le=65535, description="on which the entry listens, in its container")
+    entry: Name = Field(description="service of the compose file that clients connect to")
+    port: int = Field(ge=1, le=65535, description="port on which the entry listens in its container")
 
 
 class ServerSpec(Document):
-    """The description of one server and its needs: of a `process`, of a system to `compose`, or of a `url` where it
+    """The description of one server and its needs: a `process`, a system to `compose`, or the `url` of a server that
     runs elsewhere."""
 
     model_config = ConfigDict(
         json_schema_extra={"oneOf": [{"required": [place]} for place in ("process", "compose", "url")]}
     )
 
-    title: str = Field(description="shown in tables")
-    link: str = Field(description="the framework's home", pattern=r"^https?://")
+    title: str = Field(description="title of the server in tables")
+    link: str = Field(description="home page of the framework", pattern=r"^https?://")
     language: str
     suite: Name
     protocol: ProtocolName
     tier: Tier
-    services: list[Name] = Field(default=[], description="backing services, such as redis")
+    services: list[Name] = Field(default=[], description="backing services that the server needs, such as redis")
     supervises_workers: bool = Field(
-        default=False, description="has WORKERS processes where that is more than one, and starts one that ended anew"
+        default=False,
+        description="whether the server runs WORKERS processes, if WORKERS is more than 1, and replaces one that ended",
     )
-    replicas: int = Field(default=1, ge=1, le=100, description="pods of it in a cluster; other drivers start one")
-    outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
-    env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
+    replicas: int = Field(
+        default=1, ge=1, le=100, description="number of pods of the server in a cluster; other drivers start one server"
+    )
+    outage: Outage = Field(
+        default="keeps-clients", description="what the outage of a service does to the server's clients"
+    )
+    env: dict[str, str] = Field(
+        default={},
+        description="environment variables in every driver, in addition to PORT, WORKERS and the URLs of services",
+    )
     ready: str = Field(
         default=HEALTHZ,
-        description="what says that clients can connect: a path that answers 200 (/healthz tells versions, too), or "
-        "`port`: the port opens",
+        description="when clients can connect: a path that then answers with status 200 (/healthz also reports "
+        "versions), or `port` if the port is then open",
         pattern=rf"^(/\S*|{PORT_OPENS})$",
     )
     image: Image = Image()
     process: Process | None = None
     compose: Composed | None = Field(
-        default=None, description="of a server of several containers, which the docker driver starts for each trial"
+        default=None,
+        description="compose file of a server with several containers, which the docker driver starts for each trial",
     )
     url: Address | None = Field(
-        default=None, description="of a server that runs elsewhere: nothing is built, started or metered"
+        default=None, description="address of a server that runs elsewhere: nothing is built, started or metered"
     )
     ca: str | None = Field(
-        default=None, description="with url: a file of certificates, in PEM, that alone are trusted, not the system's"
+        default=None,
+        description="PEM file with the only certificates to trust, in place of those of the system; only with `url`",
     )
 
     @model_validator(mode="after")
@@ -166,30 +185,34 @@ class ServerFile(ServerSpec):
 
     source: str | None = Field(
         default=None,
-        description="the folder above this one, in the same repository, that has the sources, such as ../..; commands "
-        "run there. By default this folder has them",
+        description="folder with the sources, above this one in the same repository, such as ../..; commands run "
+        "there. When left out, the sources are in this folder",
         pattern=r"^\.\.(/\.\.)*$",
     )
-    variants: dict[Name, Variant] = Field(default={}, description="further forms of it; their ids are folder/variant")
-    variants_only: bool = Field(default=False, description="the folder without a variant is no server")
+    variants: dict[Name, Variant] = Field(
+        default={}, description="variants of the server, by name; their ids are folder/variant"
+    )
+    variants_only: bool = Field(
+        default=False, description="whether only the variants are servers, and the folder without a variant is not"
+    )
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server of the catalog; `id` is its folder's name, with `/variant` where it has variants."""
+    """A server of the catalog; `id` is its folder's name, with `/variant` if it has variants."""
 
     id: str
     folder: Path
-    """of its sources: where it is built and started"""
+    """of its sources: it is built and started there"""
     image_name: str
     """the folder's name, unless the variant has an image of its own"""
     spec: ServerSpec
     described: Path | None = None
-    """the folder of its server.yml, where that is not the one of its sources"""
+    """the folder of its server.yml, if that is not the folder of its sources"""
     description: Path | None = None
     """the same folder, relative to that of its sources"""
     declared: Path | None = None
-    """the file of its protocol where the command line names it, and so are the certificates that are `trusted`"""
+    """the file of its protocol if the command line names it; `trusted` are certificates from the command line"""
     trusted: Path | None = None
 
     @property
@@ -201,7 +224,7 @@ class Server:
 
     @property
     def authorities(self) -> Path | None:
-        """The certificates that alone are trusted; None for those of the system."""
+        """The only certificates that are trusted; None for those of the system."""
         return self.trusted or (self._files / self.spec.ca if self.spec.ca else None)
 
     @property
@@ -227,7 +250,7 @@ class Server:
 
     @property
     def thresholds_file(self) -> Path:
-        """The limits beside its server.yml, which may be missing: they go before those of the checkout."""
+        """The limits beside its server.yml, which take precedence over the checkout's. The file may be missing."""
         return self._files / "thresholds.yml"
 
     @property
@@ -236,13 +259,13 @@ class Server:
 
     @property
     def slug(self) -> str:
-        """The id as a part of a file's or a container's name."""
+        """The id in a form for the name of a file or a container."""
         return self.id.replace("/", "--")
 
 
 def read_servers(folder: Path) -> list[Server]:
     """The servers that `folder/server.yml` describes: itself and its variants. Raises UserError."""
-    if "." in folder.name:  # what looks like a file's name among changed paths must not be a server's (ci/plan.py)
+    if "." in folder.name:  # a server must not look like a file's name among changed paths (ci/plan.py)
         raise UserError(f"the server's folder {folder.name!r} has a dot in its name", hint="use - instead")
     described = read_yaml(folder / "server.yml").validate(ServerFile)
     base = described.model_dump(exclude={"variants", "variants_only", "source"}, by_alias=False)
@@ -275,7 +298,7 @@ def read_catalog(servers: Path) -> list[Server]:
 
 
 def runs_elsewhere(server: Server) -> UserError:
-    """The error of a command that needs a server of its own."""
+    """The error of a command that needs a server that Pushbench starts."""
     return UserError(f"{server.id} runs elsewhere, at {server.spec.url}", hint="only `pushbench run` measures it")
 
 
@@ -285,14 +308,14 @@ def is_a_system(server: Server) -> UserError:
 
 
 def here(catalog: Iterable[Server]) -> list[Server]:
-    """Those that Pushbench builds and starts. The others get load only if somebody names them."""
+    """The servers that Pushbench builds and starts. The others get load only if the user names them."""
     return [server for server in catalog if server.spec.url is None]
 
 
 def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
-    """The named servers, in the order of the names. Raises UserError for a name that means none.
+    """The named servers, in the order of the names. Raises UserError for a name without a server.
 
-    A name may be a pattern, `node-*`, a tier, `tier:baseline`, or a folder that has variants alone.
+    A name may be a pattern, `node-*`, a tier, `tier:baseline`, or a folder that has only variants.
     """
     return list({server.id: server for name in names for server in _named(catalog, name)}.values())
 

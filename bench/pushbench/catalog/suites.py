@@ -1,6 +1,6 @@
 """The suites of a checkout: `k6/scenarios/*.yml`, each beside the scenario that plays it.
 
-A suite consists of data and a scenario; neither this module nor any higher room knows what its clients do.
+A suite consists of data and a scenario; neither this module nor any higher room depends on what its clients do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pushbench.records.vocabulary import Vocabulary
 
 Value = str | int | float | bool
 StageName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")]
-"""Begins with a letter: a number is the name of a stage that has so many clients."""
+"""Begins with a letter, because a number is the name of a stage with that many clients."""
 
 
 class Stage(Document):
@@ -43,13 +43,15 @@ class Stage(Document):
 
     clients: PositiveInt
     closed: bool = Field(
-        False, description="a client's next exchange is due when its last one has ended, whatever the parameters say"
+        False,
+        description="a client's next exchange is due when its previous one has ended, whatever the parameters say",
     )
     name: StageName = Field(
-        default_factory=stage_name, description="the number of clients when left out, after `closed-` where it is"
+        default_factory=stage_name,
+        description="name of the stage; when left out, the number of clients, after `closed-` for a closed stage",
     )
-    parameters: Parameters = Field(default={}, description="instead of the load's")
-    outage: Outage | None = Field(None, description="what is killed in the steady window")
+    parameters: Parameters = Field(default={}, description="parameters of this stage that replace those of the load")
+    outage: Outage | None = Field(None, description="what is killed in the steady window; nothing when left out")
 
     @model_validator(mode="after")
     def _says_closed(self) -> Self:
@@ -75,15 +77,15 @@ StageEntry = Annotated[Stage, BeforeValidator(_stage, json_schema_input_type=Pos
 class Profile(Document):
     """The size of a suite. Seconds, as in record.Schedule; `parameters` replace the suite's defaults."""
 
-    stages: Annotated[list[StageEntry], Field(min_length=1, description="each a number of clients, or a mapping")]
+    stages: Annotated[list[StageEntry], Field(min_length=1, description="stages: numbers of clients, or mappings")]
     warmup_seconds: NonNegativeFloat
     ramp_seconds: NonNegativeFloat
     settle_seconds: NonNegativeFloat
     steady_seconds: PositiveFloat
     drain_seconds: PositiveFloat
-    repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
-    judges_times: bool = Field(True, description="limits and margins on times are asked")
-    parameters: Parameters = Field(default={}, description="instead of the suite's")
+    repeats_disturbed: bool = Field(True, description="whether a trial that the machine disturbed is repeated once")
+    judges_times: bool = Field(True, description="whether limits and margins on times apply")
+    parameters: Parameters = Field(default={}, description="parameters of this profile that replace those of the suite")
 
     @model_validator(mode="after")
     def _outages_fit(self) -> Self:
@@ -105,8 +107,8 @@ class Profile(Document):
         return self
 
     def schedule(self, parameters: Parameters) -> Schedule:
-        """The schedule of a load with these parameters. If a stage has others than the one before, its ramp includes
-        the drain.
+        """The schedule of a load with these parameters. If a stage's parameters differ from those of the stage before,
+        its ramp includes the drain.
         """
         stages: list[StagePlan] = []
         before: tuple[bool, Parameters] = (False, {})
@@ -130,25 +132,27 @@ class Profile(Document):
 
 
 class Offered(Document):
-    """What clients send: for the ceiling of loads on servers that run elsewhere, which are known before they begin."""
+    """What clients send, known before a load begins: for the ceiling of loads on servers that run elsewhere."""
 
-    by: str = Field(description="the parameter that decides how often")
+    by: str = Field(description="name of the parameter that sets how often clients send")
     messages_per_second: dict[str, PositiveFloat] = Field(
-        description="of a client, at most and in the mean, by the values of that parameter"
+        description="upper bound of the mean rate of one client, for each value of that parameter"
     )
-    group: str = Field(description="the parameter with the number of members that a message goes to")
+    group: str = Field(description="name of the parameter with the number of members that a message goes to")
 
     def deliveries_per_second(self, clients: int, parameters: Parameters) -> float:
-        """Of all clients, at most and in the mean."""
+        """The deliveries to all clients, at most and in the mean."""
         each = self.messages_per_second[str(parameters[self.by])]
         return clients * each * min(clients, int(parameters[self.group]))
 
 
 class Stored(Document):
-    """Where each exchange that was answered is to be found after a load."""
+    """Where each answered exchange must be stored after a load."""
 
-    service: str = Field(description="that its servers need, such as mysql")
-    ask: str = Field(description="what its client program asks it: how many exchanges it has; a number is the answer")
+    service: str = Field(description="service that stores the exchanges, such as mysql")
+    ask: str = Field(
+        description="query for the service's client program that returns one number: how many exchanges are stored"
+    )
 
 
 class SuiteFile(SuiteEntry):
@@ -159,23 +163,33 @@ class SuiteFile(SuiteEntry):
     protocols: Annotated[list[Name], Field(min_length=1)]
     declared_protocols: Transport | None = Field(
         default=None,
-        description="the transport of the protocols that its servers may declare: messages to the members of groups "
-        "(websocket), streams of tokens (sse), or requests with one answer (http)",
+        description="transport of the protocols that servers of the suite may declare: messages to the members of "
+        "groups (websocket), streams of tokens (sse), or requests with one response (http)",
     )
     undeclared_parameters: list[str] = Field(
-        default=[], description="numbers that only the suite's own protocols follow, where they are not 0"
+        default=[], description="numeric parameters that only the suite's own protocols follow if they are not 0"
     )
-    offered: Offered | None = Field(None, description="what clients send, where protocols may be declared")
-    parameters: Parameters = Field(description="with their defaults")
-    choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
-    minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
+    offered: Offered | None = Field(
+        None, description="how much clients send, for suites whose servers may declare protocols"
+    )
+    parameters: Parameters = Field(description="parameters of the suite, with their default values")
+    choices: dict[str, list[Value]] = Field(
+        default={}, description="allowed values, by parameter; parameters that are not listed take any value"
+    )
+    minimum: dict[str, float] = Field(
+        default={}, description="smallest allowed values of numeric parameters, by parameter"
+    )
     connections: dict[Name, PositiveInt] = Field(
-        default={}, description="how many a client has, by protocol, where that is more than one"
+        default={}, description="number of connections of each client, by protocol, for protocols with more than one"
     )
-    stored: Stored | None = Field(None, description="each load is held against what a service has after it")
-    words: Vocabulary = Field(description="what is shown to the suite's users")
+    stored: Stored | None = Field(
+        None, description="service whose stored exchanges are compared with each load; none when left out"
+    )
+    words: Vocabulary = Field(description="terms that users of the suite see")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
-    capacity: Search | None = Field(None, description="what `pushbench capacity` searches for")
+    capacity: Search | None = Field(
+        None, description="what `pushbench capacity` searches for; when left out, the suite has no capacity"
+    )
 
     @model_validator(mode="after")
     def _capacity_has_parameters(self) -> Self:
@@ -225,7 +239,7 @@ class Load:
     repeats_disturbed: bool = True
     """A trial that the machine disturbed is measured again, once."""
     judges_times: bool = True
-    """Limits and margins on times are asked."""
+    """Limits and margins on times are judged."""
     connections: int = 1
     """of a client, at most"""
     stored: Stored | None = None
@@ -252,7 +266,7 @@ class Suite:
         return list(dict.fromkeys(stage.name for profile in self.spec.profiles.values() for stage in profile.stages))
 
     def load(self, profile: str, given: Mapping[str, str]) -> Load:
-        """The profile with the suite's, the profile's and the `given` parameters, the last winning.
+        """The profile with the parameters of the suite, those of the profile and the `given` ones, the last winning.
 
         A stage keeps its own parameters.
         Raises UserError for an unknown profile or parameter and for an invalid value.
@@ -293,7 +307,7 @@ class Suite:
         return value
 
     def check(self, server: Server) -> None:
-        """Raises UserError when the suite has no client for the server's protocol, or when its declaration is wrong."""
+        """Raises UserError if the suite has no client for the server's protocol, or if its declaration is wrong."""
         if server.protocol_file:
             if not self.spec.declared_protocols:
                 raise UserError(f"the suite {self.id} has no declared protocols", where=str(server.file))
@@ -311,7 +325,7 @@ def read_suites(scenarios: Path) -> list[Suite]:
 
 
 def declaring_suite(scenarios: Path, transport: Transport, wanted: str = "") -> Suite:
-    """The suite whose servers declare protocols over a transport; the `wanted` one where there are several.
+    """The suite whose servers declare protocols over a transport; the `wanted` one if there are several.
 
     Raises UserError.
     """

@@ -1,6 +1,6 @@
 """The parts of a system: the services of the compose file that a `server.yml` names, as the file itself declares them.
 
-What is read here needs no engine. `building/composed` checks the whole file by what the engine makes of it.
+Reading it needs no engine. `building/composed` checks the whole file as the engine resolves it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _HINTS = {
 class PartBuild(Document):
     """How the image of a part is built."""
 
-    context: str = Field(default=".", description="a folder in that of the server")
+    context: str = Field(default=".", description="folder of the build context, relative to that of the server")
     dockerfile: str = "Dockerfile"
     args: dict[str, str] = {}
 
@@ -66,7 +66,7 @@ class Part:
     folder: Path
     """the context of its build"""
     image: str
-    """that is taken as it is, where nothing is built"""
+    """that is used unchanged, if nothing is built"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class System:
 
 
 def read_system(server: Server) -> System:
-    """The system of a server that is one. Raises UserError for a key that systems cannot have, and a wrong build."""
+    """The system of a server that is one. Raises UserError for a key that systems do not support, and a wrong build."""
     if server.compose_file is None or server.spec.compose is None:
         raise RuntimeError(f"{server.id} is no system")
     root = server.folder.resolve()
@@ -95,7 +95,7 @@ def read_system(server: Server) -> System:
 
 
 def _checked(file: YamlFile) -> list[str]:
-    """The names of the services. Raises UserError for a key that is not one of systems."""
+    """The names of the services. Raises UserError for a key that systems do not support."""
     top = _mapping(file, ())
     _require_known(file, (), top, TOP_KEYS)
     services = _mapping(file, ("services",))
@@ -124,7 +124,7 @@ def _require_known(file: YamlFile, at: Location, found: Iterable[str], known: It
 
 
 def hint_for(key: str, known: Iterable[str]) -> str:
-    """What to do about a key that systems cannot have."""
+    """What to do about a key that systems do not support."""
     guess = _HINTS.get(key)
     return guess or f"{_POLICY}. Known keys: {', '.join(known)}"
 

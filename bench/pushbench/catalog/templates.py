@@ -1,4 +1,4 @@
-"""Templates of messages: text with values such as `{group}` in it, and what such a text says where it is JSON."""
+"""Templates of messages: text with values such as `{group}` in it, and the meaning of a text that is JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushbench.foundation.yamlfile import nearest
 MOST_TEXT = 32_768
 """characters; a server takes messages of 64 KiB"""
 PROSE = "The quick brown fox jumps over the lazy dog, and then it rests in the shade of an oak until the evening. "
-"""what a message says: the same in every message, so that an altered one is seen"""
+"""the content of a message: the same in every message, so that an alteration is noticed"""
 
 _VALUE = re.compile(r"\{([a-z]+)(?::([^{}]*))?\}")
 _MARK = re.compile("\ue000(\\d+)\ue001")
@@ -26,7 +26,7 @@ Known = Collection[str]
 def parse(text: str, known: Known, secrets: Known = (), columns: Known = (), length: int | None = None) -> Template:
     """The parts of a template. Raises ValueError for a value that it may not have.
 
-    Plain prose has `length` characters, where that is not None.
+    Plain prose has `length` characters, unless that is None.
     """
     parts: Template = []
     at = 0
@@ -81,7 +81,7 @@ def _prose(length: str | None) -> str:
 
 
 class JsonTemplate:
-    """The JSON that a template makes, whatever its values are. Raises ValueError where that is no JSON."""
+    """The JSON that a template makes, whatever its values are. Raises ValueError if that is not JSON."""
 
     def __init__(self, template: Template) -> None:
         self._parts: Template = []
@@ -97,7 +97,7 @@ class JsonTemplate:
         return self.template(self._value)
 
     def at(self, pointer: str) -> Any:
-        """The value at a JSON pointer (RFC 6901). Raises LookupError where there is none."""
+        """The value at a JSON pointer (RFC 6901). Raises LookupError if there is none."""
         found = self._value
         for escaped in pointer.split("/")[1:]:
             name = escaped.replace("~1", "/").replace("~0", "~")
@@ -114,7 +114,7 @@ class JsonTemplate:
         return _unmarked(dumps(value, in_order=in_order), self._parts)
 
     def _marked(self, template: Template) -> Iterator[str]:
-        """The text with marks for what is no literal. A mark outside of strings is a string of its own."""
+        """The text with marks in the place of values. A mark outside of strings is a string of its own."""
         quoted = False
         for part in template:
             if part.literal:
@@ -128,7 +128,7 @@ class JsonTemplate:
                 yield self._mark(part) if quoted else f'"{self._mark(part, bare=True)}"'
 
     def _number(self, text: str) -> str:
-        """Keeps a number as it is written."""
+        """Keep a number as it is written."""
         return self._mark(Part(literal=text), bare=True)
 
     def _mark(self, part: Part, *, bare: bool = False) -> str:
@@ -137,7 +137,7 @@ class JsonTemplate:
 
 
 def dumps(value: Any, *, in_order: bool = False) -> str:
-    """JSON without blanks, escaped as little as can be: as the generator writes it to compare."""
+    """JSON without blanks and with the least escaping: the form that the generator writes to compare."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=in_order)
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -149,7 +149,7 @@ def json_string(template: Template) -> Template:
 
 
 def joined(template: Template) -> Template:
-    """The same, with literals that follow each other as one."""
+    """The template with adjacent literals joined."""
     made: Template = []
     for part in template:
         if part.literal and made and made[-1].literal:

@@ -1,4 +1,4 @@
-"""The integration with GitHub: planning, measuring, reporting and publishing for an event. Works on a laptop, too.
+"""The integration with GitHub: planning, measuring, reporting and publishing for an event. It also works on a laptop.
 
 `cli/ci` has its commands.
 """

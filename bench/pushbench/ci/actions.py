@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 LARGEST_SUMMARY = 1 << 20
-"""bytes a step; a larger one is dropped as a whole"""
+"""bytes per step; a larger summary is dropped as a whole"""
 
 
 def set_outputs(values: Mapping[str, str]) -> None:
@@ -18,7 +18,7 @@ def set_outputs(values: Mapping[str, str]) -> None:
     if file:
         with Path(file).open("a") as output:
             for name, value in values.items():
-                end = f"end-{secrets.token_hex(16)}"  # a value cannot contain what it cannot know
+                end = f"end-{secrets.token_hex(16)}"  # the value cannot contain it, as it is random
                 output.write(f"{name}<<{end}\n{value}\n{end}\n")
 
 
@@ -32,7 +32,7 @@ def add_summary(text: str) -> None:
 
 @contextlib.contextmanager
 def inert_log() -> Iterator[None]:
-    """Stop workflow commands in the printed log meanwhile, because servers and clients choose some of its text."""
+    """Disable workflow commands in the printed log meanwhile, because servers and clients choose some of its text."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         yield
         return

@@ -1,7 +1,7 @@
-"""Whether a server of another repository may be built on the machine that its workflow names. Pure.
+"""Whether a server from another repository may be built on the machine that its workflow names. Pure.
 
-A fork's pull request builds untrusted code. On a GitHub-hosted machine that is thrown away afterwards. On another
-machine it may stay: https://docs.github.com/en/actions/reference/security/secure-use#hardening-for-self-hosted-runners
+A fork's pull request builds untrusted code. A GitHub-hosted machine is discarded afterwards. On any other machine the
+code may persist: https://docs.github.com/en/actions/reference/security/secure-use#hardening-for-self-hosted-runners
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pushbench.foundation.errors import UserError
 HOSTED = re.compile(r"ubuntu-(latest|[0-9]{2}\.[0-9]{2})(-arm)?")
 """Labels of GitHub's own machines that have Docker
 (https://docs.github.com/en/actions/reference/runners/github-hosted-runners). The larger runners of an organisation have
-names of its choice, which look like those of any other machine. A self-hosted runner with one of these labels cannot be
-told apart, so never give it one.
+names of its choice, which look like those of any other machine. A self-hosted runner with one of these labels is
+indistinguishable, so never give it one.
 """
 
 
@@ -46,7 +46,7 @@ def require_admitted(repository: str, payload: Mapping[str, Any], runs_on: str) 
 def artifact_name(folder: str) -> str:
     """The name of the results, unique to a folder, because one run may measure several servers.
 
-    Names of artifacts have no slash, quote, colon and the like
+    Artifact names contain no slash, quote, colon or similar characters
     (https://github.com/actions/toolkit/blob/main/packages/artifact/src/internal/upload/path-and-artifact-name-validation.ts).
     """
     path = PurePosixPath(folder)

@@ -1,4 +1,4 @@
-"""A server of another repository, copied into this checkout as commits, so that everything works as for our own."""
+"""A server from another repository, copied into this checkout as commits, so that it is handled like our own."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _AUTHOR = ("-c", "user.name=pushbench", "-c", "user.email=pushbench@localhost", 
 @dataclass(frozen=True)
 class Adoption:
     repository: Path
-    """a checkout of it"""
+    """a checkout of that repository"""
     folder: str
-    """of the server in it"""
+    """the server's folder in it"""
     profile: str
     base: str = ""
     """a commit to compare with"""
 
 
 def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "") -> Plan:
-    """Commit the server's folder below servers/, as it was at the base first. Raises UserError.
+    """Commit the server's folder below servers/, first as it was at the base. Raises UserError.
 
     `token` is the job's, for the history of a private repository.
     """
@@ -98,11 +98,11 @@ class _Server:
     repository: Path
     folder: PurePosixPath
     described: str = ""
-    """the commit whose description counts, where it stands beside the sources"""
+    """the commit whose description applies, if the description is beside the sources"""
     sources: PurePosixPath | None = None
 
     def extract(self, sha: str, target: Path) -> bool:
-        """Write the server as it was at a commit; False where it was none."""
+        """Write the server as it was at a commit; False if it did not exist."""
         shutil.rmtree(target, ignore_errors=True)
         if self.sources is None:
             known = git(self.repository, "cat-file", "-e", f"{sha}:{self.folder}/server.yml").ok
@@ -110,7 +110,7 @@ class _Server:
         if not _extract(self.repository, sha, self.sources, target):
             return False
         _extract(self.repository, self.described, self.folder, target)
-        # Lines that accept a regression count where the base does not have them.
+        # Lines that accept a regression take effect only if the base does not have them.
         (target / "thresholds.yml").unlink(missing_ok=True)
         promised = content_at(self.repository, sha, f"{self.folder}/thresholds.yml", MOST_BYTES)
         if promised is not None:
@@ -121,7 +121,7 @@ class _Server:
 
 
 def _described(repository: Path, sha: str, folder: PurePosixPath) -> tuple[str, PurePosixPath | None]:
-    """The commit and the sources of a description beside them. Raises UserError for sources out of the repository."""
+    """The commit and the sources of a separate description. Raises UserError for sources outside of the repository."""
     text = content_at(repository, sha, f"{folder}/server.yml", MOST_BYTES)
     found = parse_yaml(text, Path(f"{folder}/server.yml")).data if text else None
     source = found.get("source") if isinstance(found, dict) else None
@@ -135,7 +135,7 @@ def _described(repository: Path, sha: str, folder: PurePosixPath) -> tuple[str, 
 
 
 def _extract(repository: Path, sha: str, folder: PurePosixPath, target: Path) -> bool:
-    """Write the files of a folder as they were at a commit, over those that are there; False where it was none."""
+    """Write a folder's files as of a commit over the existing ones; False if the commit has no such folder."""
     tree = f"{sha}:" if folder == PurePosixPath() else f"{sha}:{folder}"
     if git(repository, "cat-file", "-t", tree).text != "tree":
         return False
@@ -149,7 +149,7 @@ def _extract(repository: Path, sha: str, folder: PurePosixPath, target: Path) ->
     target.mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            archive.extractall(target, filter="data")  # no link and no path that leads out of it
+            archive.extractall(target, filter="data")  # rejects links and paths that lead out of it
     except tarfile.TarError as error:
         raise UserError(f"{folder} has a file that cannot be taken over: {error}", where=str(repository)) from None
     return True

@@ -1,6 +1,6 @@
 """Whether a verdict belongs to its record: references between two untrusted documents. Pure.
 
-Reports follow these references without looking; a document that passes can be rendered.
+Reports follow these references without checks; a document that passes can be rendered.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class UnknownMetric(Exception):
 
 
 def disagreement(record: Record, verdict: Verdict) -> str:
-    """The first contradiction, as a sentence; empty where there is none. Raises UnknownMetric."""
+    """The first contradiction, as a sentence; empty if there is none. Raises UnknownMetric."""
     return next(_disagreements(record, verdict), "")
 
 
 def capacity_disagreement(record: CapacityRecord, verdict: CapacityVerdict) -> str:
-    """The same of a search and its verdict. What the record amounts to is derived again."""
+    """The same for a search and its verdict. The record's results are derived again."""
     own = entry_of(record)
     if (verdict.record, verdict.suite, verdict.environment, verdict.searched) != (
         own.record,

@@ -1,4 +1,4 @@
-"""Alerts for a finished run of main: issues for its causes, and the webhook. Reads artifacts as data."""
+"""Alerts for a finished run of main: issues for its causes, and the webhook. Reads artifacts as data only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushbench.foundation.errors import UserError
 
 
 def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
-    """Open, update and close issues; `tell` takes the texts for the webhook. Raises UserError."""
+    """Open, update and close issues; `tell` gets the texts for the webhook. Raises UserError."""
     run = github.run(run_id)
     if run.workflow_file != WORKFLOW or run.event not in ("push", "workflow_dispatch"):
         note("no alert: the run is neither a push nor a night")
@@ -34,7 +34,7 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
         issues = github_issues.open_alerts(github)
     except GitHubError:
         raise
-    except UserError as error:  # results of another version of Pushbench, or no issues
+    except UserError as error:  # results from another version of Pushbench, or no issues
         note(f"no alert: {error}")
         return
     changes = alerts.decide(issues, set(told.causes), lambda cause: night and told.mended(cause))
@@ -45,7 +45,7 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
 
 
 def _event(github: GitHub, run: Run) -> str:
-    """`push` or `schedule`, also of a run that goes on with one. Raises NoPoint for other runs."""
+    """`push` or `schedule`, also for a continuation of such a run. Raises NoPoint for other runs."""
     own = home(github)
     begun = origin(run, own)
     if begun.event:

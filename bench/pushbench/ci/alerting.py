@@ -1,6 +1,6 @@
-"""From a finished run of main to the causes of alerts, and to those that are fixed. Pure.
+"""The causes of alerts from a finished run of main, and the causes that are fixed. Pure.
 
-Keys come from names, never from sentences. What is shown of a run is what its verdict says, escaped.
+Keys come from names, never from sentences. The text about a run comes from its verdict, escaped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pushbench.reporting.judged_capacities import sentence
 from pushbench.reporting.markdown import escape
 
 VERDICT_STEPS = ("Bench", "Verdict")
-"""steps that fail where a verdict does: the verdict has the causes"""
+"""steps that fail when a verdict does: the verdict has the causes"""
 MOST_SENTENCES = 10
 LONGEST_SENTENCE = 300
 
@@ -28,13 +28,13 @@ class Told:
 
     causes: Mapping[Cause, Sequence[str]]
     passed: frozenset[str]
-    """servers that were measured, not for lack of time with a smaller profile, and passed wherever they were judged"""
+    """measured servers that passed wherever they were judged, except those with a smaller profile for lack of time"""
     compared: frozenset[str]
-    """those of them that were judged against another arm"""
+    """those of them that were compared with another arm"""
     decided: frozenset[str]
     """suites with a valid, decided verdict"""
     carried: frozenset[str]
-    """servers that carry no less than before: a search of three starts says so"""
+    """servers whose capacity has not decreased, according to a search of three starts"""
     steps_done: frozenset[tuple[str, str]]
     """jobs and steps that succeeded"""
     jobs_done: frozenset[str]
@@ -42,7 +42,7 @@ class Told:
     usable: bool
 
     def mended(self, cause: Cause) -> bool:
-        """Whether this run looked at it again and found it in order."""
+        """Whether this run checked it again and found it in order."""
         if cause.kind in OF_SERVERS:
             return cause.subject in (self.compared if cause.kind == "change" else self.passed)
         match cause.kind:
@@ -142,7 +142,7 @@ def _left_record(step: StepResult) -> bool:
 
 
 def _gave_way(results: Results) -> bool:
-    """Another run goes on with it, and has the whole verdict."""
+    """Another run continues this one, and will have the whole verdict."""
     return results.result.outcome == "gave-way"
 
 
@@ -185,7 +185,7 @@ def _of_server(measured: Measured, server: str) -> Iterator[Cause]:
             yield Cause.of("history", server, level.metric)
     for change in verdict.changes:
         if change.server == server and change.word == "worse":
-            # A night's comparison is a server with itself, which says nothing of what a push compared.
+            # A night compares a server with itself, which shows nothing about what a push compared.
             is_control = record.comparison and record.comparison.injected
             yield Cause.of("change" if is_control else "history", server, change.metric)
     for trial in record.trials:
@@ -210,7 +210,7 @@ def _lines(sentences: Sequence[str]) -> Iterator[str]:
 
 
 def _named(names: set[str]) -> set[str]:
-    """As keys spell them."""
+    """The names in the form that keys use."""
     return {Cause.of("failure", name).subject for name in names}
 
 

@@ -1,7 +1,7 @@
-"""Opening, updating and closing issues, decided from those that are open.
+"""Opening, updating and closing issues, depending on the open ones.
 
-An issue holds one cause; one issue of a flood holds all that are above the bound. The webhook hears what an issue is
-opened or closed for, and nothing of updates.
+An issue has one cause; in a flood, a single issue has all causes above the limit. The webhook gets a message when an
+issue is opened or closed, but not for updates.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pushbench.reporting.markdown import escape
 
 Note = Callable[[str], None]
 Details = Mapping[Cause, Sequence[str]]
-"""of each cause lines of Markdown, which are safe to show"""
+"""lines of Markdown for each cause, which are safe to show"""
 
 MOST_OPENED = 5
-"""issues of single causes that one run opens: a broken harness must not open a hundred"""
+"""issues for single causes that one run opens: a broken harness must not open a hundred"""
 MOST_LISTED = 300
-"""causes of one issue; the mark of so many takes half a body at most, and what is said of the last ones is cut"""
+"""causes in one issue; the mark of that many takes at most half a body, and the text about the last ones is cut"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Words:
-    """What the issues of one command say. Lines of Markdown."""
+    """The text of one command's issues, as lines of Markdown."""
 
     details: Details
     before: Sequence[str] = ()
@@ -45,7 +45,7 @@ class Words:
 
 
 def decide(issues: Sequence[Issue], found: Set[Cause], mended: Callable[[Cause], bool]) -> Changes:
-    """What to do about `found`. `mended` says of a cause that was not found whether it was looked for."""
+    """The changes for `found`. `mended` returns whether a cause that was not found was checked."""
     updated, closed, duplicates = [], [], []
     told: set[Cause] = set()
     for issue in issues:
@@ -80,7 +80,7 @@ def body(causes: Set[Cause], words: Words) -> str:
 
 
 def carry_out(github: GitHub, changes: Changes, words: Words, note: Note, tell: Note) -> None:
-    """Do it, and `tell` the webhook's texts. A repository without issues gets a note. Raises GitHubError."""
+    """Apply the changes, and `tell` the webhook. A repository without issues gets a note. Raises GitHubError."""
     try:
         for causes in changes.opened:
             issue = github_issues.open_alert(github, title(causes), body(causes, words))

@@ -1,10 +1,10 @@
-"""Rewriting the archive of an image from an untrusted build: the engine only loads archives that we wrote.
+"""Rewrites the archive of an image from an untrusted build: the engine only loads archives that we wrote.
 
-`docker load` looks for several files in an archive (manifest.json, index.json, repositories), takes the last of two
-members with one name, and matches JSON keys whatever their case. A check of such a file can be passed by another. So
-the archive is read strictly, and from it a new one is written that holds manifest.json with our name, the configuration
-and the layers, in the form that every engine loads. The layers are held against the digests that the configuration
-names.
+`docker load` looks for several files in an archive (manifest.json, index.json, repositories), uses the last of two
+members with the same name, and matches JSON keys whatever their case. A file that passes a check can thus be bypassed
+by another one. So the archive is parsed strictly, and a new one is written. It contains manifest.json with our name,
+the configuration and the layers, in the form that every engine loads. The layers have to match the digests in the
+configuration.
 
 https://github.com/moby/moby/blob/master/daemon/internal/image/tarexport/load.go
 """
@@ -25,7 +25,7 @@ from pushbench.foundation.errors import UserError
 
 MOST_JSON = 1 << 20
 MOST_LAYERS = 127
-"""what the engine takes: https://github.com/moby/moby/blob/master/layer/layer_store.go"""
+"""the engine's maximum: https://github.com/moby/moby/blob/master/layer/layer_store.go"""
 MOST_UNPACKED = 4 << 30
 """bytes of all layers"""
 HEX = "[0-9a-f]{64}"
@@ -34,21 +34,21 @@ KNOWN = re.compile(
     rf"|blobs/sha256/{HEX}|{HEX}\.json|{HEX}/(?:VERSION|json|layer\.tar)",
     re.ASCII,
 )
-"""buildx writes the first three and blobs, an older `docker save` the others; what manifest.json does not name is
-left out: https://github.com/containerd/containerd/blob/main/core/images/archive/exporter.go"""
+"""buildx writes the first three and blobs, an older `docker save` the others; files that manifest.json does not name
+are left out: https://github.com/containerd/containerd/blob/main/core/images/archive/exporter.go"""
 CONFIG = re.compile(rf"(?:blobs/sha256/)?({HEX})(?:\.json)?", re.ASCII)
 BLOB = re.compile(rf"blobs/sha256/({HEX})", re.ASCII)
 DIFF_ID = re.compile(rf"sha256:({HEX})", re.ASCII)
 KEYS = {"Config", "RepoTags", "Layers"}
 DROPPED_KEYS = {"LayerSources"}
-"""where layers of Windows come from; `docker save` writes it since Docker 25"""
+"""the sources of Windows layers; `docker save` writes it since Docker 25"""
 
 
 def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> None:
     """Write the image of `source` to `target` under the name `own` only.
 
-    The names in the source must be `own`, and may be those of `also`. Raises UserError for everything that is not one
-    image of that name; `target` is then not there.
+    The names in the source must be `own` or one of `also`. Raises UserError for everything except a single image with
+    such names; `target` then does not exist.
     """
     try:
         with source.open("rb") as file, target.open("xb") as out:
@@ -100,7 +100,7 @@ def _manifest(document: Any, own: str, allowed: set[str]) -> dict[str, Any]:
 
 
 def _config(file: BinaryIO, found: Mapping[str, Span], path: Any) -> tuple[bytes, Any]:
-    """The configuration as it is, and what it says."""
+    """The raw configuration, and its parsed content."""
     named = CONFIG.fullmatch(path) if isinstance(path, str) else None
     if not named:
         raise UserError("manifest.json names no configuration")
@@ -111,7 +111,7 @@ def _config(file: BinaryIO, found: Mapping[str, Span], path: Any) -> tuple[bytes
 
 
 def _layers(paths: list[str], found: Mapping[str, Span], image: Any) -> list[tuple[str, str]]:
-    """Digest of the unpacked layer and name of the member, of each layer in its order."""
+    """The digest of the unpacked layer and the member's name, for each layer in order."""
     files = image.get("rootfs") if isinstance(image, dict) else None
     ids = files.get("diff_ids") if isinstance(files, dict) else None
     if not isinstance(ids, list) or files is None or files.get("type") != "layers" or len(ids) != len(paths):
@@ -135,7 +135,7 @@ class _Writer:
         self._out.write(_header(name, len(raw)) + raw + bytes(-len(raw) % BLOCK))
 
     def add_layer(self, path: str, digest: str, chunks: Iterator[bytes]) -> None:
-        """Add the layer `path`, unpacked. Raises UserError when its digests are others than said."""
+        """Add the layer `path`, unpacked. Raises UserError if its digests do not match."""
         name, start = f"{digest}/layer.tar", self._out.tell()
         self._out.write(bytes(BLOCK))
         packed, unpacked, size = hashlib.sha256(), hashlib.sha256(), 0
@@ -166,7 +166,7 @@ def _hashed(chunks: Iterable[bytes], digest: Any) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The content unpacked from gzip, or as it is: a tar archive cannot begin like gzip, because no name does."""
+    """The content unpacked from gzip, or unchanged: a tar archive cannot begin like gzip, because no name does."""
     first = next(chunks, b"")
     if not first.startswith(b"\x1f\x8b"):
         yield first
@@ -205,7 +205,7 @@ def _small(file: BinaryIO, found: Mapping[str, Span], name: str) -> bytes:
 
 
 def _parsed(raw: bytes, name: str) -> Any:
-    """JSON in which no key comes twice: Go takes the last of two, whatever their case."""
+    """JSON without duplicate keys: Go uses the last of two, whatever their case."""
     try:
         return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

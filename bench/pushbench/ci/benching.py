@@ -1,4 +1,4 @@
-"""The steps of a plan, one after the other, each in its own process, so that a crash loses no other results."""
+"""The steps of a plan in sequence, each in its own process, so that a crash loses no other results."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ from pushbench.records.capacity_store import NEWEST, find_capacity, read_capacit
 from pushbench.records.record import Record
 
 PATIENCE_SECONDS = 6.0
-"""from the wish to end to the end; Actions kills 7.5 s after it asked"""
+"""from the signal to the end; Actions kills the process 7.5 s after its signal"""
 
 
 class Ended(Exception):
-    """Somebody cancelled the job."""
+    """The job was cancelled."""
 
 
 @dataclass(frozen=True)
@@ -55,33 +55,33 @@ class _Played:
 
 @dataclass(frozen=True)
 class Bench:
-    """One job. `folder` always has the results so far, so that a killed job leaves them."""
+    """One job. `folder` always has the results so far, so that they survive a killed job."""
 
     project: Project
     out: Path
-    """each step's records and reports go into a folder of its own below"""
+    """each step's records and reports go into a folder of its own below it"""
     plan: Plan
     thresholds: Thresholds
     folder: Path
     history: Path | None
-    """the runs before it, by which those of the trend are judged, too"""
+    """the earlier runs, which also judge runs of the trend"""
     note: Note
     give_way: GiveWay | None = None
-    """asked between steps, and by runs between servers, where the plan is of the trend"""
+    """called between steps, and by runs between servers, if the plan belongs to the trend"""
     earlier: Results | None = None
-    """of the job that gave way, which this one goes on with"""
+    """of the job that gave way and is continued here"""
     machine: str | None = None
-    """its name, where several measure the plan"""
+    """its name, if several machines measure the plan"""
 
     def play(self) -> Result:
-        """All steps. Raises Ended, after it has written what there is."""
+        """Run all steps. Raises Ended, after writing the results so far."""
         result = self._begun()
         write_result(self.folder, result)
         began = False
         for index, each in enumerate(result.steps):
             if each.outcome != "unfinished":
                 continue
-            asks = began and self.give_way and each.step.kind != "compare"  # the last ones, which soon end
+            asks = began and self.give_way and each.step.kind != "compare"  # comparisons come last and end soon
             reason = self.give_way() if asks and self.give_way else None
             if reason:
                 self.note(f"gave way to {reason} before step {index + 1}")
@@ -108,8 +108,8 @@ class Bench:
     def _carried_out(self, result: Result, index: int) -> Result:
         """Carry out one more step, from its start or from where it gave way.
 
-        A run that cannot be resumed is measured from its start, which is a note of the plan, so that every reader sees
-        it. It then gives way to nothing: the next job might not be able to resume it either, and it has to end.
+        A run that cannot be resumed is measured from its start, with a note in the plan, so that every reader sees it.
+        It then gives way to nothing: the next job might not be able to resume it either, and it has to finish.
         """
         number, step, out = index + 1, result.steps[index].step, self.out / f"step-{index + 1}"
         self.note(f"step {number} of {len(result.steps)}: ./pushbench {' '.join(step.arguments)}: {step.why}")
@@ -152,13 +152,13 @@ class Bench:
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
         if step.kind == "machine" and ended:
-            outcome = "pass"  # it is asked what the machine does, and not whether the server is right
+            outcome = "pass"  # the step checks the machine, not the server
         if played.code == EXIT_GAVE_WAY:
             outcome, said = "gave-way", said.partition("; continue with")[0]
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
 
     def _searched(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
-        """The result of a search for capacities, judged by those before it."""
+        """The result of a search for capacities, judged against earlier ones."""
         record = _capacity(out)
         if record is None:
             return _error(step, played)
@@ -180,7 +180,7 @@ class Bench:
 
 
 def _given_way(result: Result, index: int, said: str) -> Result:
-    """Leave the steps from `index` on to another job. No comparison goes on: that job has no other commit."""
+    """Leave the steps from `index` on to another job. Comparisons are dropped: that job lacks the other commit."""
     steps = [each for each in result.steps if each.step.kind != "compare"]
     if len(steps) < len(result.steps):
         notes = [*result.plan.notes, "gave way, so what its history cannot tell about is not compared"]
@@ -211,13 +211,13 @@ def _capacity(out: Path) -> CapacityRecord | None:
 
 
 def _error(step: Step, played: _Played) -> StepResult:
-    """The result of a command that left no record."""
+    """The result of a command without a record."""
     said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
     return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
 
 
 def _play(root: Path, arguments: Sequence[str]) -> _Played:
-    """Run a command to its end, and pass on a wish to end it."""
+    """Run a command to its end, and forward signals to stop to it."""
     began = time.monotonic()
     process = subprocess.Popen([root / "pushbench", *arguments], cwd=root, stderr=subprocess.PIPE, text=True)
     last = [""]
@@ -237,7 +237,7 @@ def _play(root: Path, arguments: Sequence[str]) -> _Played:
         for each, handler in previous.items():
             signal.signal(each, handler)
         reader.join(1.0)
-        if process.stderr and not reader.is_alive():  # a process that the command left behind may hold it open
+        if process.stderr and not reader.is_alive():  # a process left behind by the command may keep it open
             process.stderr.close()
     return _Played(code, last[0], time.monotonic() - began)
 

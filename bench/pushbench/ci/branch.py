@@ -1,4 +1,4 @@
-"""A branch that holds data, such as gh-pages. Several writers may add to it at once without losses."""
+"""A branch with data, such as gh-pages. Several writers may add to it at the same time without losses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AUTHOR = ("github-actions[bot]", "41898282+github-actions[bot]@users.noreply.git
 
 @dataclass(frozen=True)
 class Branch:
-    """`name` of the repository at `url`. The token goes to git by its environment, so no list of processes shows it."""
+    """`name` in the repository at `url`. git gets the token in its environment, so no list of processes shows it."""
 
     url: str
     name: str
@@ -32,13 +32,14 @@ class Branch:
         return f"Branch({self.url!r}, {self.name!r})"
 
     def fetch(self, folder: Path) -> bool:
-        """Write its newest files into the empty `folder`; False when there is no such branch. Raises UserError."""
+        """Write its newest files into the empty `folder`; False if the branch does not exist. Raises UserError."""
         _require(git(folder, "init", "--quiet"), "init")
         return self._check_out(folder)
 
     def fetch_tags(self, folder: Path) -> bool:
-        """Fetch the tags of the repository into the empty `folder`, with their commits and nothing of what those hold;
-        whether that went well."""
+        """Fetch the repository's tags into the empty `folder`, with their commits but without files; return whether
+        that succeeded.
+        """
         listed = self._git(folder, "ls-remote", "--tags", self.url)
         if not listed.ok or not listed.text:
             return listed.ok
@@ -53,10 +54,10 @@ class Branch:
         sleep: Callable[[float], None] = time.sleep,
         note: Callable[[str], None] = lambda _: None,
     ) -> str:
-        """Commit what `change` does to the newest files of the branch, and push it; returns the commit's name.
+        """Apply `change` to the newest files of the branch, commit the result and push it; returns the commit's hash.
 
-        The first push wins, and the others are made again on top of it, so `change` may be called several times.
-        Raises UserError.
+        The first of several pushes wins, and the others are repeated on top of it, so `change` may be called several
+        times. Raises UserError.
         """
         folder = Path(tempfile.mkdtemp(prefix="pushbench-"))
         try:
@@ -103,7 +104,7 @@ _AUTHOR = {
 
 
 def credentials(url: str, token: str) -> Mapping[str, str]:
-    """Variables with which git sends the token only to `url`; no argument and no file has it."""
+    """Variables with which git sends the token only to `url`; it is in no argument and no file."""
     parts = urlsplit(url)
     if not token or parts.scheme != "https":
         return {}
@@ -116,7 +117,7 @@ def credentials(url: str, token: str) -> Mapping[str, str]:
 
 
 def _overtaken(pushed: Answer) -> bool:
-    """Whether the push failed because the branch moved since it was fetched, or is being moved just now."""
+    """Whether the push failed because the branch has moved since the fetch, or is moving now."""
     signs = (
         "[rejected]",
         "non-fast-forward",

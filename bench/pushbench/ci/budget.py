@@ -1,7 +1,7 @@
-"""Which servers a push or night measures with the larger profile, so that everything fits into its job. Pure.
+"""The servers that a push or night measures with the larger profile, so that everything fits into its job. Pure.
 
 Servers that changed since their last run with that profile come first, then those that waited the longest for one. The
-others get the smaller profile. So each server has its turn, and the history alone decides when.
+others get the smaller profile. So each server gets its turn, and the history alone decides when.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from pushbench.metrics.units import format_elapsed
 from pushbench.records.record import Schedule
 
 JOB_SECONDS = 330 * 60.0
-"""after which bench.yml ends the job bench"""
+"""the time limit of the job bench in bench.yml"""
 MEASURING_SHARE = 0.8
 """of a job, for the rounds of comparisons; the rest is for builds and rules of both arms"""
 TOTAL_TIME = "--total-time"
 VERIFY_SECONDS = 10.0
-"""of each server before its first trial: about what a slow one takes; several are verified at a time"""
+"""of each server before its first trial: about the time of a slow one; several are verified in parallel"""
 LOOKS_WORSE = "its last runs look worse, and the history cannot tell yet"
 CANNOT_TELL = "it changed since it was last measured, and its runs scatter too much for the history to tell"
 TIMES = 2
-"""that a trial is measured at most"""
+"""maximum measurements of a trial"""
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class Cost:
     """Seconds on the machine that measures."""
 
     expected: float = 0.0
-    """where the servers keep up and nothing disturbs the machine"""
+    """if the servers keep up and the machine is undisturbed"""
     most: float = 0.0
-    """where each trial takes as long as it is allowed to, and is measured twice"""
+    """if each trial takes as long as it may, and is measured twice"""
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.expected + other.expected, self.most + other.most)
@@ -51,24 +51,24 @@ class Turn:
     """The last time that a server was measured with the larger profile."""
 
     last: str = ""
-    """an instant; empty where it never was"""
+    """a timestamp; empty if there was none"""
     changed: bool = False
-    """its folder is another one since then"""
+    """its folder has changed since then"""
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One server that the history cannot tell about, and the last commit that it has nothing against."""
+    """One server that the history cannot decide about, and the last commit without evidence against it."""
 
     server: Server
     base: str
     created: str
-    """of the run of that commit, an instant"""
+    """of the run of that commit, a timestamp"""
     why: str
 
     @property
     def order(self) -> tuple[bool, str]:
-        """What looks worse comes first."""
+        """Servers that look worse come first."""
         return self.why != LOOKS_WORSE, self.server.id
 
 
@@ -77,16 +77,16 @@ class Budget:
     """The inputs of the decision."""
 
     seconds: float | None
-    """of a job; None where there is no bound"""
+    """of a job; None if there is no limit"""
     suites: Mapping[str, Suite]
     turns: Mapping[str, Turn]
-    """by the id of a server; one that is not there has not had its turn yet"""
+    """by the id of a server; a missing server has not had its turn yet"""
     doubts: Sequence[Doubt] = ()
-    """the most urgent first: servers that a push compares, because their history cannot tell"""
+    """the most urgent first: servers that a push compares because their history is inconclusive"""
     machines: int = 1
-    """that share the servers"""
+    """number of machines that share the servers"""
     control_seconds: float = 0.0
-    """of what each of several machines measures, too"""
+    """for the control server, which each of several machines measures in addition"""
 
     @property
     def all_seconds(self) -> float | None:
@@ -101,13 +101,13 @@ class Share:
     large: Sequence[Server]
     small: Sequence[Server]
     notes: Sequence[str]
-    """sentences: who gets what and why, and how long it takes"""
+    """sentences with the profile of each server, the reason, and the time"""
 
 
 def share(servers: Sequence[Server], settings: Settings, profile: str, budget: Budget, beside: Sequence[Step]) -> Share:
-    """Choose the servers that get `profile`, as many as fit; the others get that of checks.
+    """Choose the servers that get `profile`, as many as fit; the others get the profile of checks.
 
-    `beside` is what else the job does. Raises UserError for a suite without one of the profiles.
+    `beside` has the job's other steps. Raises UserError for a suite that lacks one of the profiles.
     """
     large = {server.id: cost(budget.suites, server.spec.suite, profile) for server in servers}
     other = total(cost_of(step, settings, budget.suites) for step in beside)
@@ -128,7 +128,7 @@ def share(servers: Sequence[Server], settings: Settings, profile: str, budget: B
 
 
 def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost:
-    """The time of a step. Comparisons and searches end by themselves when their time is up."""
+    """The time of a step. Comparisons and searches end when their time is up."""
     if step.kind == "capacity":
         each = VERIFY_SECONDS + SEARCH_SECONDS
         return Cost(each * len(step.servers), each * len(step.servers))
@@ -144,7 +144,7 @@ def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost
 
 
 def within_job(steps: Sequence[Step], settings: Settings, notes: list[str]) -> list[Step]:
-    """The steps, whose comparisons have no more time together than the job; a note says what each server then has."""
+    """The steps, with their comparisons limited to the job's time in total; a note names the time per server."""
     compared = [step for step in steps if step.kind == "compare"]
     servers = sum(len(step.servers) for step in compared)
     seconds = (settings.job_seconds or JOB_SECONDS * MEASURING_SHARE) * settings.machines
@@ -159,7 +159,7 @@ def within_job(steps: Sequence[Step], settings: Settings, notes: list[str]) -> l
 
 
 def with_time(step: Step, seconds: float) -> Step:
-    """A comparison with so much time for all its servers together."""
+    """A comparison with `seconds` for all its servers together."""
     arguments = list(step.arguments)
     if TOTAL_TIME in arguments:
         del arguments[arguments.index(TOTAL_TIME) : arguments.index(TOTAL_TIME) + 2]
@@ -167,7 +167,7 @@ def with_time(step: Step, seconds: float) -> Step:
 
 
 def cost(suites: Mapping[str, Suite], suite: str, profile: str) -> Cost:
-    """The time of a server's verification and trial. Raises UserError for a profile that the suite does not have."""
+    """The time of a server's verification and trial. Raises UserError for a profile that the suite lacks."""
     if suite not in suites:
         raise UserError(f"there is no suite {suite!r}", hint="see `pushbench suites`")
     load = suites[suite].load(profile, {})
@@ -179,7 +179,7 @@ def cost(suites: Mapping[str, Suite], suite: str, profile: str) -> Cost:
 
 
 def longest_trial_seconds(schedule: Schedule) -> float:
-    """How long a trial with a service takes at most. What takes longer is ended, and the trial has failed."""
+    """The maximum time of a trial with a service. A longer trial is aborted and fails."""
     return READY_SECONDS + START_SECONDS + planned_seconds(schedule) + MARGIN_SECONDS + STOP_SECONDS
 
 
@@ -190,7 +190,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 def _chosen(
     servers: Sequence[Server], large: Mapping[str, Cost], small: Mapping[str, Cost], budget: Budget, other: Cost
 ) -> list[str]:
-    """The ids of those that get the larger profile, in the order in which they got it."""
+    """The ids of the servers that get the larger profile, in order of selection."""
     assert budget.all_seconds is not None
     more = {each: large[each].expected - small[each].expected for each in large}
     chosen = [each for each in large if more[each] <= 0]
@@ -203,7 +203,7 @@ def _chosen(
 
 
 def _order(turns: Mapping[str, Turn], server: str) -> tuple[bool, str, str]:
-    """What changed comes first, then what waited the longest."""
+    """Changed servers come first, then those that waited the longest."""
     turn = turns.get(server, Turn())
     return not turn.changed, turn.last, server
 

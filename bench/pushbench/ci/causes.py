@@ -1,6 +1,6 @@
 """Causes: why an alert issue is open, each with a key that stays the same from night to night. Pure.
 
-A key is made of names alone. The sentences of a verdict have numbers in them, so no key comes from a sentence.
+A key consists of names only. Sentences of a verdict contain numbers, so no key comes from a sentence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Cause:
 
     @classmethod
     def of(cls, kind: Kind, subject: str, detail: str = NOTHING) -> Cause:
-        """With names that a mark can hold, whatever they were."""
+        """A cause whose names are made safe for a mark."""
         return cls(kind, _name(subject), _name(detail))
 
     @property
@@ -60,13 +60,13 @@ MACHINE = Cause("machine", "runner", "gone")
 
 
 def marked(causes: Iterable[Cause]) -> str:
-    """The hidden first lines of a body."""
+    """The hidden first lines of an issue's body."""
     lines = [f"{each.kind} {each.subject} {each.detail}" for each in sorted(causes)]
     return "\n".join([MARK, *lines, "-->"])
 
 
 def causes_of(body: str) -> frozenset[Cause]:
-    """Those of the mark that a body begins with; none where it has no mark that Pushbench could have written."""
+    """The causes in the mark at the beginning of a body; none unless Pushbench could have written the mark."""
     first, _, rest = body.replace("\r\n", "\n").partition("\n")
     inside, end, _ = rest.partition("\n-->")
     if first != MARK or not end:

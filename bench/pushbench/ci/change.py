@@ -1,4 +1,4 @@
-"""The changes between the commits of an event. Asks git, and fetches the commits that the checkout lacks."""
+"""The changes between the commits of an event. Runs git, and fetches the commits that the checkout lacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pushbench.judging import accepting
 
 
 def read_change(root: Path, event: Event, token: str = "") -> Change | None:
-    """None where the event compares nothing. Raises UserError for commits that git does not know.
+    """The change; None if the event compares nothing. Raises UserError for commits that git does not find.
 
     `token` is the job's, for the commits of a private repository.
     """
@@ -57,7 +57,7 @@ def _between(root: Path, base: str, head: str, fetched: str | None = None) -> Ch
 
 
 def _with_accepted(root: Path, change: Change, head: str) -> Change:
-    """The change with what is known of its thresholds.yml. One that cannot be read accepts nothing."""
+    """The change with what its thresholds.yml newly accepts. An unreadable file accepts nothing."""
     try:
         before, after = (
             content_at(root, sha, accepting.FILE, accepting.LARGEST_FILE) or "" for sha in (change.base, head)
@@ -76,10 +76,10 @@ def _missing(root: Path, *commits: str) -> list[str]:
 
 
 def _known(root: Path, ref: str, token: str) -> str:
-    """The full name of a commit that is checked out or before it, or of the newest one of a branch of the origin.
+    """The full hash of a commit in the history of the checkout, or of the newest commit of a branch of the origin.
 
-    No other commit is fetched: GitHub also has those of forks, by their SHA and as refs/pull/, and the machine that
-    measures would build and run what it is to compare with.
+    No other commit is fetched. GitHub also has commits of forks, by SHA and as refs/pull/, and the measuring machine
+    would build and run the commit to compare with.
     """
     fetch(root, [], token)
     try:

@@ -1,7 +1,7 @@
 """Unused images in the registry, and their deletion.
 
-An image's tag is a digest of its sources, and what is gone is built again where it is needed. So this is about time and
-room: what the default branch, open pull requests and the newest records need stays.
+An image's tag is a digest of its sources, and a deleted image is rebuilt when it is needed, so only time and space are
+at stake. Images needed by the default branch, open pull requests and the newest records stay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pushbench.ci.github_packages import Version
 
 YOUNG = timedelta(days=14)
 NEWEST = 20
-"""images of each server that stay: one for each change of its sources, so those of far more than 20 records"""
+"""images of each server that stay: one per change of its sources, so they cover far more than 20 records"""
 PULLS = TypeAdapter(list[PullRequest])
 
 
@@ -36,9 +36,9 @@ def outdated(found: Sequence[Version], open_pulls: Iterable[int], now: datetime,
 def clean(
     github: GitHub, names: Sequence[str], now: datetime, note: Note, *, newest: int = NEWEST, dry_run: bool
 ) -> int:
-    """Delete what is outdated in the packages of the images `names`; gives how many. Raises GitHubError.
+    """Delete outdated versions in the packages of the images `names`; returns their number. Raises GitHubError.
 
-    A version that GitHub does not delete, such as a public one of many downloads, is told and left.
+    A version that GitHub does not delete, such as a public one with many downloads, is reported and left.
     """
     packages = github_packages.packages_of(github)
     repository = github.repository.partition("/")[2].lower()

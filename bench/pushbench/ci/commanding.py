@@ -1,6 +1,6 @@
 """A comment on a pull request that starts a measurement: its request, and whether to carry it out. Pure.
 
-Anybody can comment, so the text is hostile: one line of a strict grammar counts, and every value has a form.
+Any user can comment, so the text is untrusted: only one line of a strict grammar counts, and every value has a form.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pushbench.reporting.markdown import escape, fenced
 WORD = "/pushbench"
 LONGEST_LINE = 500
 SHOWN = 60
-"""characters of a wrong word"""
+"""characters shown of a wrong word"""
 KEYS: Mapping[str, str] = {
     "servers": "ids, patterns such as node-* or tiers such as tier:tuned, with commas and no spaces",
     "profile": "the name of a profile, such as full",
@@ -32,7 +32,7 @@ KEYS: Mapping[str, str] = {
     "head": "all 40 digits of the commit: the beginning of a name can be forged",
 }
 VERBS: Mapping[str, Sequence[str]] = {"measure": tuple(KEYS), "accept": ("head",), "help": ()}
-"""what may be said, and with which keys; without a verb it is `measure`"""
+"""the verbs and their keys; without a verb, it is `measure`"""
 USAGE = (
     f"{WORD}                                      compare what the pull request changed",
     f"{WORD} servers=node-ws profile=full rounds=3",
@@ -71,7 +71,7 @@ class Answer:
 
     sentence: str
     examples: Sequence[str] = USAGE
-    """lines of a code block, made of our words only"""
+    """lines of a code block, from our words only"""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Pull:
     is_open: bool
     head: str
     own: bool
-    """somebody with write access pushed it to a branch of the repository"""
+    """a user with write access pushed it to a branch of the repository"""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Known:
 
 
 def read_comment(environment: Mapping[str, str]) -> CommentEvent | None:
-    """The comment of this job; None where it is of a bot, or on an issue. Raises UserError for another event."""
+    """The comment of this job; None for a bot's comment, or one on an issue. Raises UserError for another event."""
     payload = read_payload(environment)
     if environment.get("GITHUB_EVENT_NAME") != "issue_comment" or payload.get("action") != "created":
         raise UserError("not the event of a new comment", hint="`pushbench ci command` is for issue_comment: created")
@@ -112,7 +112,7 @@ def read_comment(environment: Mapping[str, str]) -> CommentEvent | None:
 
 
 def parse(body: str) -> Command | Answer | None:
-    """The command of a comment's first line; None where that is no command at all."""
+    """The command in a comment's first line; None if that is not a command."""
     line = re.split(r"[\r\n]", body, maxsplit=1)[0].rstrip(" \t")
     first, *words = re.split(r"[ \t]+", line)
     if first != WORD:
@@ -141,7 +141,7 @@ def parse(body: str) -> Command | Answer | None:
 
 
 def decide(command: Command, pull: Pull, known: Known) -> dict[str, str] | Answer:
-    """The inputs of bench.yml, or why it is not started."""
+    """The inputs of bench.yml, or the reason why it is not started."""
     if command.verb == "help":
         return Answer("This is what can be said in the first line of a comment:")
     if not pull.is_open:
@@ -166,7 +166,7 @@ def decide(command: Command, pull: Pull, known: Known) -> dict[str, str] | Answe
 
 
 def trusted(head_repository: int | None, base_repository: int | None, author: str | None) -> bool:
-    """Whether the pull request is of a branch of the repository itself, and of a person."""
+    """Whether the pull request comes from a branch of the repository itself, and from a person."""
     return head_repository is not None and head_repository == base_repository and author not in (DEPENDABOT, None)
 
 
@@ -181,14 +181,14 @@ def mark(comment: int) -> str:
 
 
 def run_of(reply: str, wanted: str) -> int | None:
-    """The run that a reply of ours names, where it was started by the command of that digest."""
+    """The run in our reply, if a command with that digest started it."""
     lines = reply.splitlines()
     found = RUN_MARK.fullmatch(lines[1]) if len(lines) > 1 else None
     return int(found[2]) if found and found[1] == wanted else None
 
 
 def started(comment: int, inputs: Mapping[str, str], run: int, url: str, *, before: bool) -> str:
-    """The reply that names the run; `before` where an earlier comment has started it."""
+    """The reply that names the run; `before` if an earlier comment has started it."""
     headline = "that is already under way" if before else "started"
     what = f"Pull request {inputs['pull_request']} at {inputs['head']}"
     details = [f"{key}: {inputs[key]}" for key in ("servers", "profile", "rounds") if key in inputs]
@@ -209,7 +209,7 @@ def started(comment: int, inputs: Mapping[str, str], run: int, url: str, *, befo
 
 
 def refused(comment: int, answer: Answer) -> str:
-    """The reply that starts nothing."""
+    """The reply if nothing is started."""
     lines = [mark(comment), "", answer.sentence, ""]
     return "\n".join([*lines, *fenced(answer.examples, "text")] if answer.examples else lines)
 

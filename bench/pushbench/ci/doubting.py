@@ -1,5 +1,5 @@
-"""The servers that a push compares in pairs, because its history cannot tell whether they got worse. Reads a history,
-and asks git.
+"""The servers that a push compares in pairs, because their history cannot tell whether they got worse. Reads a history,
+and runs git.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class _Row:
 def read_doubts(
     store: Path, root: Path, servers: Sequence[Server], profile: str, *, thresholds: Thresholds, cache: Path
 ) -> list[Doubt]:
-    """The doubts by the newest runs of each suite with the profile, the most urgent first.
+    """The doubts from the newest runs of each suite with the profile, the most urgent first.
 
-    `root` is a checkout with its history. Raises UserError for a file that is no entry.
+    `root` is a checkout with its history. Raises UserError for a file that is not an entry.
     """
     found: list[Doubt] = []
     for suite in sorted({server.spec.suite for server in servers}):
@@ -90,7 +90,7 @@ class _Doubts:
         return None
 
     def _against(self, server: Server, run: int, why: str) -> Doubt | None:
-        """None where the commit is no part of what is checked out, or did not have the server."""
+        """The doubt; None if the commit is not in the history of the checkout, or lacks the server."""
         head = self.runs.heads[run]
         commit = head.commit or ""
         if not re.fullmatch(r"[0-9a-f]{40}", commit) or not has(self.root, commit):
@@ -102,7 +102,7 @@ class _Doubts:
 
 
 def _is_wide(seen: Standing) -> bool:
-    """Whether no run can be called the same, because single runs scatter by more than the margin."""
+    """Whether no run can be called the same, because single runs vary by more than the margin."""
     if seen.accepted is None or seen.margin is None:
         return True
     return seen.accepted.high - seen.accepted.level > seen.margin

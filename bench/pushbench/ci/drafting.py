@@ -1,6 +1,6 @@
-"""The check and the comment of a finished run that is believed. Pure.
+"""The check and the comment for a finished, trusted run. Pure.
 
-GitHub's own description of the jobs counts first; an artifact can only make the result worse, never better.
+GitHub's own description of the jobs takes precedence; an artifact can only make the result worse, never better.
 `drafting_states` covers all other cases.
 """
 
@@ -34,7 +34,7 @@ CONCLUSIONS: dict[Outcome, Conclusion] = {
     "invalid": "action_required",
     "inconclusive": "action_required",
 }
-"""none but pass lets a branch that requires the check be merged"""
+"""only pass permits the merge of a branch that requires the check"""
 STATES: dict[Conclusion, State] = {
     "success": "success",
     "failure": "failure",
@@ -44,7 +44,7 @@ STATES: dict[Conclusion, State] = {
     "neutral": "error",
     "skipped": "error",
 }
-"""of the commit status; GitHub lets a required check pass with neutral and skipped, which no draft has"""
+"""of the commit status; on GitHub, a required check also passes with neutral and skipped, which no draft has"""
 CAUSES = {
     "Build and push": "an image could not be built",
     "Build": "an image could not be built",
@@ -54,9 +54,9 @@ CAUSES = {
     "Fetch the commit that is measured": "the commit could not be fetched",
     "Plan": "what is to be measured could not be planned",
 }
-"""what the failure of a step means"""
+"""the meaning of a step's failure"""
 VERDICT_STEPS = ("Bench", "Verdict")
-"""whose failure is a verdict, which the results tell"""
+"""steps whose failure is a verdict, which the results contain"""
 MOST_ANNOTATIONS = 100
 MOST_BLAMED = 3
 
@@ -70,20 +70,20 @@ class Draft:
     """None while it is in progress"""
     annotations: Sequence[Annotation] = ()
     waits: bool = False
-    """it is not green because a person has to act, and nothing is wrong"""
+    """it is not green because a person has to act, though nothing is wrong"""
     told: bool = True
     """whether the pull request gets the comment"""
     counts: bool = True
-    """whether it is a verdict or becomes one; what every other run of the commit may replace is none"""
+    """whether it is or becomes a verdict; otherwise every other run of the commit may replace it"""
 
     @property
     def summary(self) -> str:
-        """Of the check run."""
+        """The summary of the check run."""
         return self.comment.removeprefix(f"{MARK}\n")
 
     @property
     def state(self) -> State:
-        """Of the commit status, which always agrees with the check run."""
+        """The state of the commit status, which always agrees with the check run."""
         return "pending" if self.conclusion is None or self.waits else STATES[self.conclusion]
 
 
@@ -98,9 +98,10 @@ def draft(
     errors: Mapping[str, Sequence[str]] = MappingProxyType({}),
     promises: Promises = NOT_KNOWN,
 ) -> Draft:
-    """`results` are None where there are none, or none that can be read, as `problem` then says. `notices` are further
-    sentences that change nothing, `errors` what failed jobs said, by their names, `promises` what the default branch
-    has in its files thresholds.yml."""
+    """`results` are None if there are none or they are unreadable, as `problem` then says. `notices` are further
+    sentences that change nothing, `errors` the messages of failed jobs by name, `promises` the default branch's
+    thresholds.yml files.
+    """
     outcome = results.result.outcome if results else "error"
     sentences = problems(run, jobs)
     cause = next(_causes(jobs), "")
@@ -146,12 +147,12 @@ def draft(
 
 
 def _is_partial(results: Results, outcome: Outcome) -> bool:
-    """Whether nothing is wrong but that something was left out, which other runs of the commit may have measured."""
+    """Whether the only problem is something left out, which other runs of the commit may have measured."""
     return outcome == "inconclusive" and bool(results.result.plan.left_out)
 
 
 def message(results: Results, promises: Promises = NOT_KNOWN) -> Message:
-    """The message of a job about its results. `promises` is what the default branch has in its files."""
+    """The message of a job about its results. `promises` has the default branch's files."""
     result = results.result
     parts = [
         with_intended(
@@ -172,12 +173,12 @@ def message(results: Results, promises: Promises = NOT_KNOWN) -> Message:
 
 
 def _apart(results: Results | None) -> list[str]:
-    """The machines that are not like the others, for the first line."""
+    """The machines that differ from the others, for the first line."""
     return [one_line(each.name, 60) for each in results.result.machines if each.apart] if results else []
 
 
 def of_plan(plan: Plan) -> str:
-    """The plan and its reasons, as Markdown for the summary of the job that made it."""
+    """The plan and its reasons, as Markdown for the summary of the planning job."""
     steps = [f"{_named(step)}: {', '.join(step.servers)}; {step.why}" for step in plan.steps]
     said = [one_line(_sentence(each), LONGEST_NOTE) for each in (*steps, *plan.notes)]
     return "\n".join(["### Plan", "", *(f"- {inline(each)}" for each in said)])
@@ -198,7 +199,7 @@ def _about(plan: Plan, parts: Sequence[Part]) -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a capital letter, but for names such as `node-ws: ...`, and a full stop."""
+    """The text with a capital letter, except for names such as `node-ws: ...`, and a full stop."""
     first, _, _ = text.partition(" ")
     begun = text if first.endswith(":") else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "`", ":")) else f"{begun}."
@@ -209,12 +210,12 @@ def links_of(run: Run, site: str) -> list[Link]:
 
 
 def problems(run: Run, jobs: Sequence[Job]) -> list[str]:
-    """The problems of the run by GitHub's description, as sentences."""
+    """The problems of the run according to GitHub's description, as sentences."""
     return list(_of_jobs(run, jobs))
 
 
 def _of_jobs(run: Run, jobs: Sequence[Job]) -> Iterator[str]:
-    """Why no verdict can be complete: jobs that were cancelled, ran out of time, or failed without one."""
+    """Why no verdict can be complete: jobs that were cancelled, timed out, or failed without a verdict."""
     for job in jobs:
         if job.conclusion == "cancelled":
             yield f"The job `{job.name}` was cancelled: by somebody, by a newer push, or because its time was up."
@@ -231,7 +232,7 @@ def _of_jobs(run: Run, jobs: Sequence[Job]) -> Iterator[str]:
 
 
 def _causes(jobs: Sequence[Job]) -> Iterator[str]:
-    """Why not everything was measured, each in words of a first line."""
+    """Reasons for an incomplete measurement, each in words for a first line."""
     for job in jobs:
         if job.conclusion == "timed_out":
             yield "the time for the measurement was up"
@@ -245,7 +246,7 @@ def _spaced(conclusion: str | None) -> str:
 
 
 def jobs_to_blame(jobs: Sequence[Job]) -> list[Job]:
-    """Those that failed without a verdict; the first few."""
+    """The jobs that failed without a verdict; only the first few."""
     failed = [job for job in jobs if job.conclusion in ("failure", "timed_out")]
     return [job for job in failed if not job.failed_steps or set(job.failed_steps) - set(VERDICT_STEPS)][:MOST_BLAMED]
 
@@ -264,13 +265,13 @@ def _of_steps(steps: Sequence[StepResult]) -> Iterator[str]:
 
 
 def _less(found: Sequence[CapacityVerdict]) -> str:
-    """The servers whose capacity fails the job, for the first line; empty for none."""
+    """The servers whose capacity fails the job, for the first line; empty if there are none."""
     names = [server.server for verdict in found for server in verdict.servers if server.outcome == "fail"]
     return f"{listed(names)} {'carry' if len(names) > 1 else 'carries'} less or nothing" if names else ""
 
 
 def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], list[str]]:
-    """What to do now, in sentences and commands."""
+    """The next steps, in sentences and commands."""
     again = [f"gh run rerun {run.id}"]
     if run.conclusion == "cancelled":
         return ["A newer push is measured by itself. Otherwise somebody with write access starts the run again:"], again
@@ -302,14 +303,14 @@ def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], li
 
 
 def _to_verify(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """The command that shows why servers do not work, to be copied: only names that a server can have are in it."""
+    """The command that shows why servers do not work, for copying: it contains only names that a server can have."""
     if names := [name for name in not_working(verdicts) if PLAIN.fullmatch(name)][:MOST_BLAMED]:
         command = f"`./pushbench verify {' '.join(names)}`"
         yield f"On your machine {command} builds and starts it, and says which rules of its protocol it does not keep."
 
 
 def _annotations(verdicts: Sequence[Verdict]) -> Iterator[Annotation]:
-    """On the server.yml of each server that failed."""
+    """Annotations on the server.yml of each server that failed."""
     for verdict in verdicts:
         for server in verdict.servers:
             if server.outcome == "fail":

@@ -1,6 +1,6 @@
-"""The check and comment of runs without their own verdict: in progress, waiting, nothing to measure. Pure.
+"""The check and comment for runs without their own verdict: in progress, waiting, nothing to measure. Pure.
 
-A contributor reads these: what happened, why, and what to do now.
+Their readers are contributors: they contain what happened, why, and the next step.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
 
 
 def measuring(about: About, wanted: Wanted | None, place: Place | None) -> Draft:
-    """A run that waits or runs. `wanted` is None where it is not of a pull request, or not known."""
+    """A run that waits or runs. `wanted` is None if it is unknown, or not for a pull request."""
     where = f": {place}" if place else ""
     begun = f"The measurement runs, or waits for the machine that measures{where}."
     sentences = [begun, *_of_event(about.run, wanted)]
@@ -77,7 +77,7 @@ def nothing_to_measure(about: About) -> Draft:
 
 
 def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str) -> Draft:
-    """A pull request whose own runs are not believed: a maintainer reads the commit and starts the measurement."""
+    """A pull request whose own runs are not trusted: a maintainer reviews the commit and starts the measurement."""
     approval = "GitHub also waits for a maintainer to approve the workflows of this pull request."
     sentences = [
         "A maintainer reads every pull request of people without write access before the measuring machine runs it.",
@@ -100,7 +100,7 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
 
 
 def without_pull_request(about: About, why: str) -> Draft:
-    """A run that is not believed, of no open pull request: one that was closed, or has a newer commit."""
+    """An untrusted run without an open pull request: it was closed, or has a newer commit."""
     sentences = [
         f"The run measured nothing: it {why}.",
         "This commit is the head of no open pull request, so nobody has to do anything.",
@@ -111,7 +111,7 @@ def without_pull_request(about: About, why: str) -> Draft:
 
 
 def not_believed(about: About, why: str) -> Draft:
-    """A run that no pull request caused, such as one of another branch."""
+    """An untrusted run that no pull request caused, such as a run of another branch."""
     return about.draft(
         "not a verdict, only runs of the default branch and of pull requests count",
         "action_required",
@@ -121,7 +121,7 @@ def not_believed(about: About, why: str) -> Draft:
 
 
 def approval(about: About) -> Draft:
-    """A run that GitHub holds until somebody approves it."""
+    """A run that GitHub holds until a maintainer approves it."""
     return about.draft(
         WAITING,
         "action_required",
@@ -133,7 +133,7 @@ def approval(about: About) -> Draft:
 
 
 def gave_way(about: About, results: Results) -> Draft:
-    """A run that ended between two servers for another one. The run that goes on with it ends this check."""
+    """A run that ended between two servers to give way to another. The run that continues it completes this check."""
     said = next((each.said for each in results.result.steps if each.outcome == "gave-way" and each.said), "")
     reason = f": it {said}" if said else ""
     sentences = [f"Nothing is wrong. This run let a more urgent one go first{reason}. Another run goes on with it."]
@@ -141,7 +141,7 @@ def gave_way(about: About, results: Results) -> Draft:
 
 
 def merge_group(about: About, number: int | None, problem: str) -> Draft:
-    """A commit of the merge queue, whose pull request was measured alone."""
+    """A commit of the merge queue, whose pull request was measured on its own."""
     if number is not None and not problem:
         said = f"pull request {number} was measured alone, and passes"
         return about.draft(f"pass, {said}", "success", [f"This commit is of the merge queue: {said}."])
@@ -154,7 +154,7 @@ def merge_group(about: About, number: int | None, problem: str) -> Draft:
 
 
 def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
-    """A run that a maintainer started and that had nothing to do, though the pull request changes what counts."""
+    """A run started by a maintainer that had nothing to do, though the pull request contains relevant changes."""
     branch = f"pull-request-{number}"
     return about.draft(
         "not measured, a maintainer has to push this commit to a branch first",
@@ -178,7 +178,7 @@ def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
 
 
 def other_schema(about: About, problem: str) -> Draft:
-    """Results of code whose documents this version does not know: the pull request changes them."""
+    """Results from code whose documents this version cannot read: the pull request changes their schema."""
     return about.draft(
         "not read, the results have another schema than the default branch reads",
         "action_required",
@@ -195,7 +195,7 @@ def other_schema(about: About, problem: str) -> Draft:
 
 
 def cannot_be_shown(about: About, error: Exception) -> Draft:
-    """Results that were read and cannot be rendered: a mistake of ours, and never a pass."""
+    """Results that were read and cannot be rendered: our own fault, and never a pass."""
     return about.draft(
         "ERROR, the results cannot be shown",
         "failure",

@@ -1,6 +1,6 @@
-"""The event of a job, read from the inputs of Actions and validated here, because they are hostile.
+"""The event of a job, read from the inputs of Actions and validated here, because they are untrusted.
 
-Texts that anybody can choose, such as titles and branch names, are not kept: no decision depends on them.
+Texts that any user can choose, such as titles and branch names, are not kept: no decision depends on them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Flag = Literal["", "true", "false"]
 Number = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,9}$")]
 RunId = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,20}$")]
 NO_SHA = "0" * 40
-"""what a push that makes a branch has before it"""
+"""the previous commit of a push that creates a branch"""
 LARGEST_EVENT = 32 << 20
 DEPENDABOT = "dependabot[bot]"
 
@@ -33,7 +33,7 @@ EventName = Literal["push", "pull_request", "merge_group", "workflow_dispatch"]
 
 
 class _Part(BaseModel):
-    """A part of GitHub's documents, which have many fields that are not read here."""
+    """A part of GitHub's documents, which have many other fields."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -42,13 +42,13 @@ class PullRequest(_Part):
     number: int = Field(ge=1)
     head: Sha
     base: Sha
-    head_repository: Repository | None = Field(description="null when the fork is gone")
+    head_repository: Repository | None = Field(description="repository of the head; null if the fork is gone")
     author: str = Field(max_length=100)
     labels: list[str]
 
 
 class Inputs(_Part):
-    """Of `workflow_dispatch`, all optional; GitHub gives them as texts."""
+    """The inputs of `workflow_dispatch`, all optional; GitHub passes them as texts."""
 
     servers: Names = ""
     suite: Word = ""
@@ -58,16 +58,16 @@ class Inputs(_Part):
     pull_request: Number = ""
     head: Sha | Literal[""] = ""
     accept: Flag = ""
-    """what the pull request's thresholds.yml accepts has effect: who started the run has read it"""
+    """the acceptances in the pull request's thresholds.yml take effect: the person who started the run has read them"""
     night: Flag = ""
-    """whether it is the night's run, which night.yml starts"""
+    """whether it is the nightly run, which night.yml starts"""
     continue_: RunId = Field("", alias="continue")
-    """the run that gave way, which this one goes on with"""
+    """the run that gave way and is continued by this one"""
     first: RunId = ""
-    """the first of the runs that go on with each other; `head` is what they all measure"""
+    """the first run in the chain of continuations; `head` is the commit that all of them measure"""
 
     def besides(self, *known: str) -> list[str]:
-        """The names of further inputs that say something."""
+        """The names of further inputs that are set."""
         return [name for name, value in self if name not in known and value not in ("", "false")]
 
 
@@ -75,9 +75,9 @@ class Event(_Part):
     name: EventName
     repository: Repository
     sha: Sha
-    """what is checked out"""
+    """the checked-out commit"""
     before: Sha | None = None
-    """of a push: what the branch was"""
+    """of a push: the previous commit of the branch"""
     ref: Ref | None = None
     """of a push: `refs/heads/` and the branch"""
     default_branch: Ref | None = None
@@ -86,7 +86,7 @@ class Event(_Part):
 
     @property
     def other_branch(self) -> bool:
-        """Whether it is a push to a branch that is not the default one, so no point of the trend."""
+        """Whether it is a push to a branch other than the default one, so not a point of the trend."""
         return None not in (self.ref, self.default_branch) and self.ref != f"refs/heads/{self.default_branch}"
 
     @property
@@ -113,7 +113,7 @@ def read_event(environment: Mapping[str, str]) -> Event:
 
 
 def read_payload(environment: Mapping[str, str]) -> dict[str, Any]:
-    """The webhook's document, unchecked. Raises UserError for what is no JSON object of a sane size."""
+    """The webhook's document, unchecked. Raises UserError unless it is a JSON object of a plausible size."""
     path = Path(environment.get("GITHUB_EVENT_PATH", ""))
     try:
         with path.open("rb") as file:
@@ -133,7 +133,7 @@ def read_payload(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def not_understood(environment: Mapping[str, str], error: ValidationError) -> UserError:
-    """The error for an event that is not of the shape that GitHub documents."""
+    """The error for an event that does not have the shape documented by GitHub."""
     where = environment.get("GITHUB_EVENT_PATH", "")
     return UserError(f"an event that is not understood: {departure(error)}", where=where)
 
@@ -154,7 +154,7 @@ def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[s
             facts["default_branch"] = repository.get("default_branch") if isinstance(repository, dict) else None
         case "pull_request":
             facts["pull_request"] = found = _pull_request(payload.get("pull_request"))
-            facts["sha"] = found.get("head")  # not GitHub's merge commit: that is what the author pushed
+            facts["sha"] = found.get("head")  # the commit that the author pushed, not GitHub's merge commit
         case "workflow_dispatch":
             inputs = payload.get("inputs") or {}
             facts["inputs"] = (

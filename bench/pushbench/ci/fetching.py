@@ -1,9 +1,9 @@
-"""The commits that a shallow checkout lacks: those that a job needs with their whole history, and nothing else.
+"""The commits that a shallow checkout lacks: only those that a job needs, with their complete history.
 
-`fetch-depth: 0` fetches every branch and tag, also gh-pages with its records, some gigabytes a year
+`fetch-depth: 0` fetches every branch and tag, including gh-pages with its records, some gigabytes a year
 (getRefSpecForAllHistory in https://github.com/actions/checkout/blob/main/src/ref-helper.ts). History is needed: images
-carry the time of the last commit of their folder, and a comparison begins where two branches parted. Contents come
-along, because a partial clone fetches them only when it checks them out, and then without the token.
+have the time of the last commit of their folder, and a comparison begins where two branches parted. File contents are
+fetched too, because a partial clone fetches them only at checkout, and then without the token.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pushbench.foundation.git import Answer, git
 
 
 def fetch(root: Path, refs: Sequence[str], token: str) -> str:
-    """Fetch `refs` (refs of the origin or full names of commits) and complete the history of what is checked out.
+    """Fetch `refs` (refs of the origin or full commit hashes) and complete the history of the checkout.
 
-    Returns the full name of the first ref's commit, or of what is checked out. `token` is for private repositories.
+    Returns the full hash of the first ref's commit, or of the checked-out one. `token` is for private repositories.
     Raises UserError.
     """
     head = _text(root, "rev-parse", "HEAD")

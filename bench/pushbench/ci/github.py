@@ -1,7 +1,7 @@
-"""GitHub as far as Pushbench needs it: runs and their artifacts, pull requests, one comment, one check run.
+"""The part of GitHub that Pushbench needs: runs and their artifacts, pull requests, one comment, one check run.
 
-Every method raises GitHubError, which says what to do. What is sent is bounded by GitHub's limits. Waiting for limits
-and faults is in `github_connection`, what answers look like in `github_answers`.
+Every method raises GitHubError, whose message includes the remedy. Requests stay within GitHub's limits. Waiting for
+limits and faults is in `github_connection`, the shapes of answers in `github_answers`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ READ_ACTIONS, READ_PULLS = "actions: read", "pull-requests: read"
 READ_CHECKS, WRITE_PULLS, WRITE_CHECKS = "checks: read", "pull-requests: write", "checks: write"
 
 MOST_COMMENT = 65_536
-"""characters that GitHub takes"""
+"""characters; GitHub's maximum"""
 MOST_SUMMARY = 65_535
 """bytes, though the documentation says characters (github/docs, issue 35252)"""
 MOST_TITLE = 255
 MOST_MESSAGE = 4_000
-"""bytes of an annotation, which is shown between lines of code; GitHub takes 64 KB"""
+"""bytes of an annotation, which is shown between lines of code; GitHub's maximum is 64 KB"""
 BATCH = 50
-"""annotations that GitHub takes in a request; those of further requests are added"""
+"""annotations in a request, GitHub's maximum; further requests add to them"""
 MOST_ANNOTATIONS = 500
 CUT = "\n\n(cut: too long for GitHub)"
 
@@ -57,7 +57,7 @@ CHECK, CHECKS, ANNOTATIONS = TypeAdapter(CheckRun), TypeAdapter(CheckRuns), Type
 
 
 class GitHub:
-    """One repository, seen with one token. `app` is the app of the token; only what that app wrote is ever changed."""
+    """One repository, accessed with one token. `app` is the token's app; only what that app wrote is ever changed."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class GitHub:
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`note` hears about long waits. Raises UserError for a repository that is no owner/name."""
+        """`note` gets a message about long waits. Raises UserError for a repository that is not owner/name."""
         if not re.fullmatch(r"(?!\.{1,2}/)[\w.-]{1,100}/(?!\.{1,2}$)[\w.-]{1,100}", repository, re.ASCII):
             raise UserError(f"expected a repository as owner/name, found {repository[:200]!r}")
         self._app, self._note = app, note
@@ -98,14 +98,14 @@ class GitHub:
     ) -> T:
         """The answer to a request below the repository, such as `/issues`. For modules `github_*`.
 
-        Paths below `/orgs/` and `/users/` are those of accounts.
+        Paths below `/orgs/` and `/users/` refer to accounts.
         """
         return self._connection.ask(Call(method, self._full(path), permission, query, body), shape, already)
 
     def pages(
         self, path: str, permission: str, shape: TypeAdapter[T], query: Mapping[str, str | int] | None = None
     ) -> Iterator[T]:
-        """The pages of a list below the repository, each asked for when it is wanted."""
+        """The pages of a list below the repository, each requested when it is needed."""
         return self._connection.pages(Call("GET", self._full(path), permission, query), shape)
 
     def _full(self, path: str) -> str:
@@ -115,19 +115,19 @@ class GitHub:
         return self._connection.ask(Call("GET", f"{self._path}/actions/runs/{run_id:d}", READ_ACTIONS), RUN)
 
     def jobs(self, run_id: int) -> list[Job]:
-        """Of the newest attempt."""
+        """The jobs of the newest attempt."""
         call = Call("GET", f"{self._path}/actions/runs/{run_id:d}/jobs", READ_ACTIONS, {"filter": "latest"})
         return [job for page in self._connection.pages(call, JOBS) for job in page.jobs]
 
     def artifacts(self, run_id: int) -> list[Artifact]:
-        """The newest of each name; GitHub lists those of all attempts."""
+        """The newest artifact of each name; GitHub lists those of all attempts."""
         call = Call("GET", f"{self._path}/actions/runs/{run_id:d}/artifacts", READ_ACTIONS)
         found = [artifact for page in self._connection.pages(call, ARTIFACTS) for artifact in page.artifacts]
         newest = {artifact.name: artifact for artifact in sorted(found, key=lambda each: each.id)}
         return list(newest.values())
 
     def download(self, artifact: Artifact, most_bytes: int) -> bytes:
-        """Its zip; what is in it is not to be trusted. Raises GitHubError when it is larger than `most_bytes`, too."""
+        """Its zip, whose content is untrusted. Raises GitHubError, also if it is larger than `most_bytes`."""
         call = Call("GET", f"{self._path}/actions/artifacts/{artifact.id:d}/zip", READ_ACTIONS)
         return self._connection.download(call, most_bytes)
 
@@ -135,9 +135,9 @@ class GitHub:
         return self._connection.ask(Call("GET", f"{self._path}/pulls/{number:d}", READ_PULLS), PULL)
 
     def upsert_comment(self, number: int, mark: str, body: str) -> str:
-        """The URL of the one comment that begins with `mark`, as `body` must: ours is updated, or there is a new one.
+        """The URL of the comment that begins with `mark`, as `body` must. Updates our comment, or creates one.
 
-        A comment of anybody else is left alone, whatever it begins with.
+        Comments of other authors are left alone, whatever their beginning.
         """
         if not body.startswith(mark):
             raise ValueError("a comment that does not begin with the mark would not be found again")
@@ -171,9 +171,9 @@ class GitHub:
     ) -> str:
         """The URL of the check run of that name on the commit: completed with `conclusion`, in progress with None.
 
-        Ours is updated, or there is a new one. `own` tells ours by the external id; without it ours has the very same.
-        Annotations that it has are kept, since GitHub can only add to them. GitHub ignores `details_url` where the
-        token is that of a job.
+        Updates our check run, or creates one. `own` recognises ours by the external id; without it, the external id has
+        to be equal. Existing annotations are kept, since GitHub can only add to them. GitHub ignores `details_url` if
+        the token is a job's.
         """
         if not re.fullmatch(r"[0-9a-f]{40}", sha):
             raise UserError(f"expected the full SHA of a commit, found {sha[:200]!r}")
@@ -189,8 +189,8 @@ class GitHub:
 
         def ours() -> CheckRun | None:
             found = [each for each in self.check_runs(sha, name) if is_own(each.external_id)]
-            newest = max(found, key=lambda each: each.id, default=None)  # several jobs may have made one each
-            # A check run that is completed cannot go back to another status: github.com/Mergifyio/mergify/pull/1989
+            newest = max(found, key=lambda each: each.id, default=None)  # several jobs may have created one each
+            # A completed check run cannot return to another status: github.com/Mergifyio/mergify/pull/1989
             return None if newest and newest.status == "completed" and not conclusion else newest
 
         check = ours()
@@ -212,7 +212,7 @@ class GitHub:
         return check.html_url
 
     def check_runs(self, sha: str, name: str) -> list[CheckRun]:
-        """All of the token's app with that name: ours, and those of jobs that are called so."""
+        """All check runs of the token's app with that name: ours, and jobs with the same name."""
         query = {"check_name": name, "filter": "all"}
         call = Call("GET", f"{self._path}/commits/{sha}/check-runs", READ_CHECKS, query)
         return [
@@ -252,17 +252,17 @@ def _sent(annotations: Sequence[Annotation]) -> list[dict[str, Any]]:
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without those that are None."""
+    """The fields without those that are None."""
     return {key: value for key, value in fields.items() if value is not None}
 
 
 def _encodable(text: str) -> str:
-    """A lone surrogate, which JSON may hold, cannot be sent."""
+    """The text without lone surrogates, which JSON may contain but which cannot be sent."""
     return text.encode(errors="replace").decode()
 
 
 def _cut(text: str, most_bytes: int, ending: str = "...") -> str:
-    """`text`, or what of it and the ending fits, in UTF-8."""
+    """`text`, or as much of it as fits together with the ending, in UTF-8."""
     raw = text.encode(errors="replace")
     if len(raw) <= most_bytes:
         return raw.decode()

@@ -1,4 +1,4 @@
-"""The parts of GitHub's answers that Pushbench reads. Unknown fields are ignored, missing and odd ones are errors.
+"""The parts of GitHub's answers that Pushbench reads. Unknown fields are ignored; missing and invalid ones are errors.
 
 Shapes: https://docs.github.com/en/rest, below actions, pulls, issues/comments and checks/runs.
 """
@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""GitHub says null for no text"""
+"""GitHub sends null for an empty text"""
 Conclusion = Literal["success", "failure", "neutral", "cancelled", "timed_out", "action_required", "skipped"]
-"""of a check run; `neutral` counts as passing where the check is required"""
+"""of a check run; `neutral` passes where the check is required"""
 FAILED = ("failure", "timed_out")
 
 
@@ -42,16 +42,16 @@ class Run(Answer):
     head_sha: str
     head_branch: str | None
     head_repository: Repository | None
-    """None where a fork was deleted"""
+    """None if the fork was deleted"""
     display_title: Text = ""
-    """the `run-name` of the workflow, where it has one; else what anybody wrote"""
+    """the workflow's `run-name`, if it has one; otherwise text that any user may have written"""
     path: str
-    """of the workflow; where GitHub adds `@` and the ref, `workflow_file` is without"""
+    """of the workflow; GitHub may append `@` and the ref, which `workflow_file` removes"""
     html_url: str
     actor: Account | None = None
-    """who caused the event; somebody else may have started a later attempt"""
+    """the user who caused the event; another user may have started a later attempt"""
     created_at: Text = ""
-    """ISO 8601, UTC, as the two below"""
+    """ISO 8601, UTC, like the two below"""
     run_started_at: Text = ""
     """of the newest attempt"""
     updated_at: Text = ""
@@ -104,7 +104,7 @@ class Branch(Answer):
     ref: str
     sha: str
     repo: Repository | None
-    """None where a fork was deleted"""
+    """None if the fork was deleted"""
 
 
 class PullRequest(Answer):
@@ -115,7 +115,7 @@ class PullRequest(Answer):
     base: Branch
     labels: list[Label]
     user: Account | None = None
-    """the author; None where the account was deleted"""
+    """the author; None if the account was deleted"""
     changed_files: int | None = None
     """None in lists of pull requests"""
 
@@ -129,11 +129,11 @@ class Comment(Answer):
     html_url: str
     body: Text
     user: Account | None
-    """None where the account was deleted"""
+    """None if the account was deleted"""
 
 
 class Annotation(Answer):
-    """Of lines of a file in a check run; also what is sent."""
+    """An annotation of lines of a file in a check run; also the form for sending."""
 
     path: str
     """from the repository's root"""
@@ -174,7 +174,7 @@ class Refusal(Answer):
 
 
 def refusal(content: bytes) -> str:
-    """Why GitHub refused a request: its message, and the fields concerned."""
+    """GitHub's reason for refusing a request: its message, and the affected fields."""
     try:
         told = Refusal.model_validate_json(content)
     except ValidationError:

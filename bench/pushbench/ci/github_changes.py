@@ -1,4 +1,4 @@
-"""The repository and the changes of a pull request, as GitHub describes them."""
+"""The repository and the changes of a pull request, as described by GitHub."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pushbench.ci.github_answers import Answer, PullRequest, Run, Text
 from pushbench.ci.trust import Home
 
 MOST_FILES = 3_000
-"""that GitHub lists of a pull request (https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files)"""
+"""that GitHub lists for a pull request (https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files)"""
 READ_METADATA = "metadata: read"
-"""which every token has"""
+"""a permission that every token has"""
 
 
 class RepositoryAnswer(Answer):
@@ -39,10 +39,10 @@ def home(github: GitHub) -> Home:
 
 
 def pull_requests_from(github: GitHub, run: Run) -> list[PullRequest]:
-    """All from the branch of the run, closed ones, too; the newest 100.
+    """All pull requests from the branch of the run, including closed ones; the newest 100.
 
-    They are looked up by branch: GitHub does not know the commits of forks (`commits/{sha}/pulls`), and leaves a run's
-    own list empty for them.
+    They are found by branch: GitHub does not look up commits of forks (`commits/{sha}/pulls`), and leaves a run's own
+    list empty for them.
     """
     if run.head_repository is None or run.head_branch is None:
         return []
@@ -56,10 +56,10 @@ def pull_requests_from(github: GitHub, run: Run) -> list[PullRequest]:
 
 
 def changed_paths(github: GitHub, number: int, sha: str, base: str) -> dict[str, bool] | None:
-    """The paths that the pull request changes, both names of a renamed file, each with whether it is gone.
+    """The paths that the pull request changes, both names of a renamed file, each with whether it is deleted.
 
-    None where that is unknown: the head is not `sha`, the base is another branch than `base`, or GitHub does not list
-    all files. Against another base, which a stranger can choose, the same commit may differ in less.
+    None if that is unknown: the head is not `sha`, the base is another branch than `base`, or GitHub does not list all
+    files. Against another base, which any user can choose, the same commit may have fewer changes.
     """
     before = github.pull_request(number)
     if not _is(before, sha, base) or (before.changed_files or MOST_FILES) >= MOST_FILES:

@@ -22,9 +22,9 @@ from pushbench.foundation.errors import UserError
 from pushbench.reporting.markdown import escape
 
 MAY = ("admin", "write")
-"""`permission` is one of admin, write, read and none: it maps maintain to write, triage to read, and a custom role to
-what it is based on (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
-`author_association` of a comment would not do: a COLLABORATOR may have been invited to read only."""
+"""`permission` is one of admin, write, read and none. It maps maintain to write, triage to read, and a custom role to
+its base role (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
+`author_association` of a comment is not enough: a COLLABORATOR may have been invited with read access only."""
 
 
 class Permission(Shape):
@@ -45,7 +45,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
         note("the first line of the comment is no command")
         return
     if not may_write(github, event.login):
-        react(github, event.comment, "confused")  # and no reply: strangers shall not make this write comments
+        react(github, event.comment, "confused")  # without a reply: strangers must not be able to trigger comments
         note(f"{event.login} has no write access: nothing is started")
         return
     react(github, event.comment, "eyes")
@@ -72,12 +72,12 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
 
 
 def _title(inputs: Mapping[str, str]) -> str:
-    """The name that bench.yml gives to such a run."""
+    """The name of such a run in bench.yml."""
     return commanding.TITLE.format(number=inputs["pull_request"], head=inputs["head"])
 
 
 def may_write(github: GitHub, login: str) -> bool:
-    """Whether that person may push. GitHub does not know some people: 404."""
+    """Whether that user may push. GitHub answers 404 for unknown users."""
     try:
         path = f"/collaborators/{login}/permission"
         return github.ask("GET", path, READ_METADATA, PERMISSION).permission in MAY
@@ -88,12 +88,12 @@ def may_write(github: GitHub, login: str) -> bool:
 
 
 def react(github: GitHub, comment: int, content: str) -> None:
-    """The same reaction again changes nothing."""
+    """Add a reaction; repeating it changes nothing."""
     github.ask("POST", f"/issues/comments/{comment:d}/reactions", WRITE_PULLS, REACTION, body={"content": content})
 
 
 def pull_request(github: GitHub, number: int) -> Pull:
-    """As it is now."""
+    """The pull request in its current state."""
     found = github.pull_request(number)
     if not re.fullmatch(r"[0-9a-f]{40}", found.head.sha):
         raise UserError(f"pull request {number} has an odd head: {found.head.sha[:100]!r}")
@@ -103,7 +103,7 @@ def pull_request(github: GitHub, number: int) -> Pull:
 
 
 def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Started | None:
-    """The run that the same command has started and that has not ended. Our own replies tell which one that was."""
+    """The unfinished run that the same command has started, according to our own replies."""
     wanted = commanding.digest(inputs)
     runs = [
         run
@@ -117,7 +117,7 @@ def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Started
     try:
         found = github.run(max(runs))
     except GitHubError as error:
-        if error.status == 404:  # somebody deleted it
+        if error.status == 404:  # the run was deleted
             return None
         raise
     ended = found.status == "completed"
@@ -125,5 +125,5 @@ def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Started
 
 
 def reply(github: GitHub, event: CommentEvent, body: str) -> str:
-    """One comment for each command: done again, the job updates its reply."""
+    """Write one reply per command: if the job is repeated, it updates its reply."""
     return github.upsert_comment(event.number, commanding.mark(event.comment), body)

@@ -1,7 +1,7 @@
-"""Requests to GitHub's API: the token, retries after limits and faults, pages, and errors that say what to do.
+"""Requests to GitHub's API: the token, retries after limits and faults, pages, and errors with a remedy.
 
-The token goes to the API's own origin and nowhere else, and is in no message. No API call follows a redirect. `github`
-has the requests and the meaning of answers.
+The token goes only to the API's own origin, and appears in no message. API calls follow no redirects. `github` has the
+requests and the meaning of answers.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ MOST_WAITING_SECONDS = 300.0
 """of all requests together"""
 JITTER = 0.25
 MOST_JITTER_SECONDS = 20.0
-"""of a wait so much of at most so many seconds is added: jobs that failed together must not come back together"""
+"""up to this fraction of a wait, or of that many seconds, is added: jobs that failed together must not retry at once"""
 TOLD_SECONDS = 4.0
-"""a wait from which on it is said"""
+"""the shortest wait with a note"""
 MOST_PAGES = 100
 """of 100 each"""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class GitHubError(UserError):
-    """`status` is None where no answer came."""
+    """`status` is None if no answer arrived."""
 
     def __init__(self, what: str, *, where: str, hint: str | None = None, status: int | None = None) -> None:
         super().__init__(what, where=where, hint=hint)
@@ -80,7 +80,7 @@ class Connection:
         sleep: Callable[[float], None],
         note: Callable[[str], None],
     ) -> None:
-        """Raises UserError for a token or an address that cannot be one."""
+        """Raises UserError for an invalid token or address."""
         if not re.fullmatch(r"[\x21-\x7e]+", token):  # the HTTP library would quote it in its error
             raise UserError("the token for GitHub is empty, or has a character that no token has")
         self._api = _base(api)
@@ -97,7 +97,7 @@ class Connection:
     def ask(self, call: Call, shape: TypeAdapter[T], already: Callable[[], T | None] | None = None) -> T:
         """The answer. Raises GitHubError.
 
-        What must not be done twice has `already`, which says before a repetition what GitHub had done after all.
+        A request that must not be repeated needs `already`, which checks before a retry whether GitHub has done it.
         """
 
         def once() -> T | Setback:
@@ -107,7 +107,7 @@ class Connection:
         return self._patiently(call, once, already)
 
     def pages(self, call: Call, shape: TypeAdapter[T]) -> Iterator[T]:
-        """One page after the other, each asked for when it is wanted. Raises GitHubError."""
+        """The pages in order, each requested when it is needed. Raises GitHubError."""
         url = self._url(call).copy_merge_params({"per_page": 100})
         for _ in range(MOST_PAGES):
             answer = self._patiently(call, partial(self._send, call, url))
@@ -119,7 +119,7 @@ class Connection:
         raise self._error(call, f"has more than {MOST_PAGES} pages")
 
     def download(self, call: Call, most_bytes: int) -> bytes:
-        """What the call redirects to, which GitHub keeps elsewhere; asked for without the token. Raises GitHubError."""
+        """The target of the call's redirect, on other storage; requested without the token. Raises GitHubError."""
         return self._patiently(call, lambda: self._download(call, most_bytes))
 
     def _download(self, call: Call, most_bytes: int) -> bytes | Setback:
@@ -133,7 +133,7 @@ class Connection:
             status = stored.status_code
             if status >= 500 or status == 429:
                 return Setback(f"{url.host} answers {status}", unsure=False, status=status)
-            if status != httpx.codes.OK:  # the address has a signature, and is not told
+            if status != httpx.codes.OK:  # the address has a signature, so it is not shown
                 raise self._error(call, f"{url.host} answers {status}", status=status)
             declared = stored.headers.get("content-length", "")
             if declared.isdecimal() and int(declared) > most_bytes:
@@ -189,7 +189,7 @@ class Connection:
                 return there
 
     def _wait(self, call: Call, setback: Setback, attempts: int) -> None:
-        """Raises GitHubError where waiting is in vain or would take too long."""
+        """Wait before another attempt. Raises GitHubError if waiting is futile or would take too long."""
         seconds = setback.seconds(attempts)
         if attempts == MOST_ATTEMPTS or self._waited + seconds > MOST_WAITING_SECONDS:
             tried = f"tried {attempts} time{'s' if attempts > 1 else ''}"
@@ -231,7 +231,7 @@ class Connection:
 
 
 def _base(api: str) -> httpx.URL:
-    """Raises UserError."""
+    """The validated address. Raises UserError."""
     try:
         url = httpx.URL(api.rstrip("/"))
     except httpx.InvalidURL:

@@ -23,8 +23,9 @@ POLL_SECONDS = 5.0
 
 
 class Started(Answer):
-    """A run that was dispatched. GitHub names it where the request has `return_run_details`:
-    https://github.blog/changelog/2026-02-19-workflow-dispatch-api-now-returns-run-ids"""
+    """A dispatched run. GitHub names it if the request has `return_run_details`:
+    https://github.blog/changelog/2026-02-19-workflow-dispatch-api-now-returns-run-ids
+    """
 
     workflow_run_id: int
     html_url: str
@@ -38,8 +39,8 @@ def dispatch(
 ) -> Started:
     """Start a workflow by its file name, such as bench.yml, on the branch `ref`; return the run.
 
-    Where no answer came, GitHub may have started the run all the same. The newest runs are then looked through first,
-    by their `title` where bench.yml gives them one, unless the run is `repeatable`: a second one does no harm.
+    If no answer arrived, GitHub may still have started the run. The newest runs are then searched first, by their
+    `title` if bench.yml gives them one, unless the run is `repeatable`: a second one does no harm.
     """
     began = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -54,7 +55,7 @@ def dispatch(
 
 
 def wait_completed(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Run:
-    """The run once it is completed, or as it is after the longest wait."""
+    """The run once it is completed, or its state after the longest wait."""
     waited = 0.0
     while (run := github.run(run_id)).status != COMPLETED and waited < LONGEST_WAIT_SECONDS:
         sleep(POLL_SECONDS)

@@ -1,6 +1,6 @@
 """The alert issues of a repository: those with our label, opened by our own app, whose body begins with a mark.
 
-They are listed, not searched for: GitHub's search learns of a new issue only after a while.
+They are listed instead of searched for: GitHub's search index includes a new issue only after a while.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ READ, WRITE = "issues: read", "issues: write"
 LABEL = "pushbench"
 MOST_TITLE = 256
 MOST_BODY = 65_536
-"""characters that GitHub takes"""
+"""characters; GitHub's maximum"""
 GONE, UNPROCESSABLE = 410, 422
 
 
@@ -53,7 +53,7 @@ class IssuesOff(UserError):
 
 
 def open_alerts(github: GitHub) -> list[Issue]:
-    """The oldest first. Raises IssuesOff and GitHubError."""
+    """The open alerts, oldest first. Raises IssuesOff and GitHubError."""
     query = {"state": "open", "labels": LABEL, "sort": "created", "direction": "asc"}
     try:
         listed = [issue for page in github.pages("/issues", READ, ISSUES, query) for issue in page]
@@ -63,7 +63,7 @@ def open_alerts(github: GitHub) -> list[Issue]:
 
 
 def open_alert(github: GitHub, title: str, body: str) -> Issue:
-    """Raises IssuesOff and GitHubError."""
+    """Open an issue. Raises IssuesOff and GitHubError."""
     wanted = causes_of(body)
     if not wanted:
         raise ValueError("an issue without a mark would not be found again")
@@ -79,19 +79,19 @@ def open_alert(github: GitHub, title: str, body: str) -> Issue:
         raise _refused(error) from None
     if LABEL in {label.name for label in issue.labels}:
         return issue
-    # GitHub drops labels that the token may not set, and says nothing. Without it the issue is never found again.
+    # GitHub silently drops labels that the token may not set. Without the label, the issue is never found again.
     return github.ask("PATCH", f"/issues/{issue.number:d}", WRITE, ISSUE, body={"labels": [LABEL]})
 
 
 def update_alert(github: GitHub, issue: Issue, title: str, body: str) -> None:
-    """Raises GitHubError."""
+    """Update an issue. Raises GitHubError."""
     sent = {"title": title[:MOST_TITLE], "body": body[:MOST_BODY]}
     if (issue.title, issue.body.replace("\r\n", "\n")) != (sent["title"], sent["body"]):
         github.ask("PATCH", f"/issues/{issue.number:d}", WRITE, ISSUE, body=sent)
 
 
 def close_alert(github: GitHub, issue: Issue, comment: str) -> None:
-    """Close, then say why: an issue that stayed open would get the comment again at each turn. Raises GitHubError."""
+    """Close, then say why: an issue that stays open would get the comment again each time. Raises GitHubError."""
     path = f"/issues/{issue.number:d}"
     github.ask("PATCH", path, WRITE, ISSUE, body={"state": "closed", "state_reason": "completed"})
 
@@ -103,19 +103,20 @@ def close_alert(github: GitHub, issue: Issue, comment: str) -> None:
 
 
 def _ours(github: GitHub, issue: Issue) -> bool:
-    """Anybody may write a mark; only our app's issues count."""
+    """Whether our app opened the issue: any user may write a mark."""
     by_us = issue.user is not None and issue.user.login == f"{github.app}[bot]"
     return by_us and issue.pull_request is None and bool(issue.causes)
 
 
 def _ensure_label(github: GitHub) -> None:
-    """Make the label. GitHub made unknown labels of new issues by itself, and stopped doing so for apps in January
-    2025 (https://github.com/octokit/rest.js/issues/479)."""
+    """Create the label. GitHub used to create unknown labels of new issues, and stopped doing so for apps in January
+    2025 (https://github.com/octokit/rest.js/issues/479).
+    """
     sent = {"name": LABEL, "color": "b60205", "description": "Opened and closed by Pushbench"}
     try:
         github.ask("POST", "/labels", WRITE, LABELED, body=sent)
     except GitHubError as error:
-        if error.status != UNPROCESSABLE:  # it is there: https://docs.github.com/en/rest/issues/labels#create-a-label
+        if error.status != UNPROCESSABLE:  # it exists: https://docs.github.com/en/rest/issues/labels#create-a-label
             raise _refused(error) from None
 
 

@@ -11,12 +11,13 @@ from pushbench.ci.github_connection import GitHubError
 ANNOTATIONS = TypeAdapter(list[Annotation])
 MOST_ERRORS = 3
 EXIT = "Process completed with exit code"
-"""how the runner begins the annotation that every failed step has"""
+"""how the runner's annotation for every failed step begins"""
 
 
 def errors_of(github: GitHub, job: Job) -> list[str]:
-    """The errors that the job's steps annotated; none where GitHub does not tell. The id of a job is that of its check
-    run (https://docs.github.com/en/rest/actions/workflow-jobs#get-a-job-for-a-workflow-run, `check_run_url`)."""
+    """The errors that the job's steps annotated; none if GitHub does not show them. The id of a job is that of its
+    check run (https://docs.github.com/en/rest/actions/workflow-jobs#get-a-job-for-a-workflow-run, `check_run_url`).
+    """
     try:
         page = next(github.pages(f"/check-runs/{job.id:d}/annotations", WRITE_CHECKS, ANNOTATIONS), [])
     except GitHubError as error:

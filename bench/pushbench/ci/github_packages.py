@@ -1,7 +1,7 @@
-"""Packages of the container registry, by GitHub's API.
+"""Packages of the container registry, through GitHub's API.
 
 https://docs.github.com/en/rest/packages/packages. A job's token may delete versions of a package that gives the
-repository the role admin, which a package has that one of its own workflows made:
+repository the role admin. A package that one of the repository's workflows created does:
 https://docs.github.com/en/packages/learn-github-packages/deleting-and-restoring-a-package
 """
 
@@ -38,7 +38,7 @@ class Metadata(Answer):
 
 
 class Version(Answer):
-    """One image of a package, or what an index names."""
+    """One image of a package, or a part of an index."""
 
     id: int
     name: str
@@ -56,14 +56,14 @@ REPOSITORY, VERSIONS, NOTHING = TypeAdapter(Repository), TypeAdapter(list[Versio
 
 
 def packages_of(github: GitHub) -> str:
-    """The path below which the containers of the repository's owner are: users and organisations have two."""
+    """The path for the containers of the repository's owner: users and organisations have different ones."""
     owner = github.ask("GET", "", "metadata: read", REPOSITORY).owner
     kind = "orgs" if owner.type == "Organization" else "users"
     return f"/{kind}/{quote(owner.login, safe='')}/packages/container"
 
 
 def versions(github: GitHub, packages: str, name: str) -> list[Version]:
-    """Of the package `name`, the newest first; none where there is no such package. Raises GitHubError."""
+    """The versions of the package `name`, newest first; none if it does not exist. Raises GitHubError."""
     path = f"{packages}/{quote(name, safe='')}/versions"
     try:
         found = [each for page in github.pages(path, READ_PACKAGES, VERSIONS, {"state": "active"}) for each in page]
@@ -75,5 +75,5 @@ def versions(github: GitHub, packages: str, name: str) -> list[Version]:
 
 
 def delete_version(github: GitHub, packages: str, name: str, version: int) -> None:
-    """It can be restored for 30 days. Raises GitHubError: a public version of more than 5,000 downloads stays."""
+    """Delete a version, restorable for 30 days. Raises GitHubError, as for public ones of over 5,000 downloads."""
     github.ask("DELETE", f"{packages}/{quote(name, safe='')}/versions/{version:d}", WRITE_PACKAGES, NOTHING)

@@ -9,10 +9,10 @@ from pushbench.ci.github_answers import Answer, Run
 from pushbench.ci.trust import BENCH
 
 UNFINISHED = ("queued", "pending", "in_progress")
-"""GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run with
-a job that waits is `queued`; `in_progress` is asked for as well because no document promises that"""
+"""GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run with a
+waiting job is `queued`; `in_progress` is requested as well because this is not documented"""
 MOST = 100
-"""of one request, so that a long queue costs no more than a short one"""
+"""in one request, so that a long queue costs no more than a short one"""
 
 
 class QueuedJob(Answer):
@@ -24,7 +24,8 @@ class QueuedJob(Answer):
     @property
     def waits(self) -> bool:
         """Whether it could start at once if a machine were free. Jobs that need others are not listed before these end;
-        `waiting` is for an approval."""
+        `waiting` means waiting for an approval.
+        """
         return self.status in ("queued", "pending")
 
 
@@ -47,11 +48,11 @@ def newest_runs(github: GitHub, workflow: str = BENCH, **filters: str) -> list[R
 
 
 def unfinished_runs(github: GitHub) -> list[Run]:
-    """Of bench.yml, the newest 100 in each state."""
+    """The unfinished runs of bench.yml, the newest 100 in each state."""
     return list({run.id: run for status in UNFINISHED for run in newest_runs(github, status=status)}.values())
 
 
 def jobs_of(github: GitHub, run_id: int) -> list[QueuedJob]:
-    """Of the newest attempt; bench.yml has fewer than 100 jobs."""
+    """The jobs of the newest attempt; bench.yml has fewer than 100 jobs."""
     query: dict[str, str | int] = {"filter": "latest", "per_page": MOST}
     return github.ask("GET", f"/actions/runs/{run_id:d}/jobs", READ_ACTIONS, JOBS, query=query).jobs

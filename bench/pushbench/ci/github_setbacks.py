@@ -1,4 +1,4 @@
-"""Which answers and faults of GitHub's API are temporary, and how long to wait. Decides; does not wait.
+"""Which answers and faults of GitHub's API are temporary, and how long to wait. Decides, but does not wait.
 
 Sources: "Rate limits for the REST API" and "Best practices for using the REST API" in GitHub's documentation.
 """
@@ -14,7 +14,7 @@ import httpx
 from pushbench.ci.github_answers import refusal
 
 LIMITED_SECONDS = 60.0
-"""the least that GitHub asks for where a limit is met and it names no time"""
+"""GitHub's minimum for a limit without a time"""
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -24,20 +24,20 @@ class Setback:
 
     reason: str
     unsure: bool
-    """whether what was asked may have been done"""
+    """whether the request may have taken effect"""
     asked: float | None = None
-    """seconds to wait, as GitHub says"""
+    """seconds to wait, according to GitHub"""
     first: float = 1.0
-    """seconds to wait first where it does not say"""
+    """seconds for the first wait if GitHub gives no time"""
     status: int | None = None
 
     def seconds(self, attempts: int) -> float:
-        """To wait after so many attempts: what GitHub asks for, or twice as long each time."""
+        """The wait after that many attempts: GitHub's, or twice as long each time."""
         return self.asked if self.asked is not None else self.first * 2 ** (attempts - 1)
 
 
 def of_answer(answer: httpx.Response) -> Setback | None:
-    """None where waiting does not help."""
+    """The setback; None if waiting does not help."""
     status = answer.status_code
     if status >= 500:
         return Setback(f"GitHub answers {status}", unsure=True, asked=_asked(answer.headers), status=status)
@@ -48,12 +48,12 @@ def of_answer(answer: httpx.Response) -> Setback | None:
 
 
 def of_fault(error: httpx.RequestError) -> Setback:
-    """Of the connection."""
+    """The setback for a fault of the connection."""
     return Setback(f"no answer: {str(error) or type(error).__name__}", unsure=not isinstance(error, NOT_SENT))
 
 
 def _is_limit(answer: httpx.Response) -> bool:
-    """Without either header it is a secondary limit when the message says so; else a permission is missing."""
+    """Whether it is a limit. Without either header, the message tells a secondary limit from a missing permission."""
     return _asked(answer.headers) is not None or "rate limit" in refusal(answer.content).lower()
 
 
@@ -67,7 +67,7 @@ def _asked(headers: httpx.Headers) -> float | None:
 
 
 def _now(headers: httpx.Headers) -> float:
-    """By GitHub's clock, which is that of the reset; in seconds since 1970."""
+    """The time by GitHub's clock, as for the reset; in seconds since 1970."""
     try:
         return parsedate_to_datetime(headers["date"]).timestamp()
     except (KeyError, ValueError):

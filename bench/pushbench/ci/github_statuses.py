@@ -1,4 +1,4 @@
-"""Commit statuses. A fork's workflow can have a job of any name, which is a check run, but it can write no status.
+"""Commit statuses. A fork's workflow can have a job of any name, which is a check run, but it cannot write a status.
 
 https://docs.github.com/en/rest/commits/statuses
 """
@@ -18,7 +18,7 @@ from pushbench.foundation.text import one_line
 State = Literal["pending", "success", "failure", "error"]
 WRITE_STATUSES = "statuses: write"
 MOST_DESCRIPTION = 140
-"""characters that GitHub takes"""
+"""characters; GitHub's maximum"""
 
 
 class Status(Answer):
@@ -32,7 +32,7 @@ STATUS, STATUSES = TypeAdapter(Status), TypeAdapter(list[Status])
 
 
 def status(github: GitHub, sha: str, context: str) -> Status | None:
-    """The newest of that context, which is the one that counts."""
+    """The newest status of that context, which is the one that counts."""
     for page in github.pages(f"/commits/{_commit(sha)}/statuses", WRITE_STATUSES, STATUSES):
         for each in page:  # GitHub lists the newest first
             if each.context == context:
@@ -41,7 +41,7 @@ def status(github: GitHub, sha: str, context: str) -> Status | None:
 
 
 def set_status(github: GitHub, sha: str, wanted: Status) -> bool:
-    """Write the status, unless it says that already: GitHub takes 1,000 of a context for a commit. Whether it did."""
+    """Write the status unless it exists: GitHub allows 1,000 of a context per commit. Returns whether it wrote."""
     bounded = wanted.model_copy(update={"description": one_line(wanted.description, MOST_DESCRIPTION)})
     if status(github, sha, wanted.context) == bounded:
         return False

@@ -12,7 +12,7 @@ from pushbench.ci.github_dispatch import WRITE_ACTIONS
 
 READ_ADMINISTRATION = "administration: read"
 MOST_RUNS = 300
-"""of one list, the newest; GitHub gives at most 1,000 (https://docs.github.com/en/rest/actions/workflow-runs)"""
+"""of one list, the newest; GitHub returns at most 1,000 (https://docs.github.com/en/rest/actions/workflow-runs)"""
 DONE: TypeAdapter[object] = TypeAdapter(object)
 
 
@@ -41,17 +41,17 @@ class Runs(Answer):
 
 
 class QueuedJob(Answer):
-    """A job with what the queue knows of it."""
+    """A job with its state in the queue."""
 
     name: str
     status: Text
     """queued, in_progress, completed, waiting, requested or pending"""
     labels: list[str] = []
-    """that its `runs-on` asks for"""
+    """requested by its `runs-on`"""
     created_at: datetime
     completed_at: datetime | None = None
     runner_id: int | None = None
-    """null or 0 where no machine has taken it"""
+    """null or 0 if no machine has taken it"""
 
 
 class QueuedJobs(Answer):
@@ -79,12 +79,12 @@ def workflows(github: GitHub) -> list[Workflow]:
 
 
 def enable(github: GitHub, workflow: Workflow) -> None:
-    """https://docs.github.com/en/rest/actions/workflows#enable-a-workflow; 204 for an active one, too."""
+    """https://docs.github.com/en/rest/actions/workflows#enable-a-workflow; also 204 for an active workflow."""
     github.ask("PUT", f"/actions/workflows/{workflow.id:d}/enable", WRITE_ACTIONS, DONE)
 
 
 def runs_since(github: GitHub, file: str, since: datetime) -> list[DatedRun]:
-    """Of one workflow, the newest first."""
+    """The runs of one workflow, newest first."""
     found: list[DatedRun] = []
     query = {"created": f">={since:%Y-%m-%dT%H:%M:%SZ}"}
     for page in github.pages(f"/actions/workflows/{file}/runs", READ_ACTIONS, RUNS, query):
@@ -95,13 +95,14 @@ def runs_since(github: GitHub, file: str, since: datetime) -> list[DatedRun]:
 
 
 def jobs(github: GitHub, run: Run) -> list[QueuedJob]:
-    """Of the newest attempt."""
+    """The jobs of the newest attempt."""
     pages = github.pages(f"/actions/runs/{run.id:d}/jobs", READ_ACTIONS, JOBS, {"filter": "latest"})
     return [job for page in pages for job in page.jobs]
 
 
 def runners(github: GitHub) -> list[Runner]:
-    """The machines of the repository. The token of a job may not ask: the right is *Administration: read*
-    (https://docs.github.com/en/rest/actions/self-hosted-runners), which no `permissions:` gives."""
+    """The repository's machines. A job's token cannot list them: the permission is *Administration: read*
+    (https://docs.github.com/en/rest/actions/self-hosted-runners), which no `permissions:` grants.
+    """
     pages = github.pages("/actions/runners", READ_ADMINISTRATION, RUNNERS)
     return [each for page in pages for each in page.runners]

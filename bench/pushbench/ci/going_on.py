@@ -30,12 +30,12 @@ COMMANDS: Mapping[str, re.Pattern[str]] = {
     ),
     "capacity": re.compile(rf"capacity --suite {WORD} --servers {WORD}(,{WORD})* --max-time {WORD}", re.ASCII),
 }
-"""what pushes and nights measure, as `plan` makes it"""
+"""the measurements of pushes and nights, as made by `plan`"""
 DRIVERS = ("auto", "docker", "process")
 
 
 def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started:
-    """Start the run that goes on with this one, which has `inputs`."""
+    """Start the run that continues this one, which has `inputs`."""
     values = {"continue": str(run_id), "first": inputs.first or str(run_id), "head": planned.sha}
     return dispatch(github, BENCH, home(github).default_branch, values)
 
@@ -85,7 +85,7 @@ def _is_ours(step: Step) -> bool:
 
 
 def _belongs(each: StepResult, results: Results, plan: Plan) -> bool:
-    """Whether a step's record, where it has one, is of the commit and of what the step asks for."""
+    """Whether a step's record, if there is one, matches the commit and the step's request."""
     if each.searched is not None:
         found = results.searched[each.searched].record
         of_commit = found.commit is not None and found.commit.sha == plan.sha
@@ -101,7 +101,7 @@ def _belongs(each: StepResult, results: Results, plan: Plan) -> bool:
 
 
 def _reopened(results: Results) -> Results:
-    """Mark the steps that gave way as to be done."""
+    """Mark the steps that gave way as unfinished."""
     steps = [
         each.model_copy(update={"outcome": "unfinished"}) if each.outcome == "gave-way" else each
         for each in results.result.steps

@@ -1,4 +1,4 @@
-"""The first line of a comment: the outcome of a run, for people who read such a comment for the first time. Pure."""
+"""The first line of a comment: the outcome of a run, for readers who see such a comment for the first time. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ WORDS: dict[Outcome, str] = {
     "unfinished": "NOT FINISHED",
     "gave-way": "gave way",
 }
-"""what is not a pass stands out without colour, too"""
+"""everything except a pass stands out without colour, too"""
 
 
 def headline(outcome: Outcome, verdicts: Sequence[Verdict], cause: str = "", apart: Sequence[str] = ()) -> str:
-    """`FAIL, node-ws got worse`. `cause` is why nothing, or not everything, was measured; empty where that is not
-    known. `apart` are machines that are not like the others."""
+    """`FAIL, node-ws got worse`. `cause` is the reason for a missing or incomplete measurement; empty if it is unknown.
+    `apart` are machines that differ from the others.
+    """
     match outcome:
         case "pass":
             said = _of_pass(verdicts)
@@ -65,7 +66,7 @@ def _of_pass(verdicts: Sequence[Verdict]) -> str:
 
 
 def _of_fail(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What went wrong with which servers, one kind after the other."""
+    """What went wrong with which servers, one kind at a time."""
     kinds: dict[str, list[str]] = {"got worse": [], "broke a limit": [], NOT_WORKING: []}
     for verdict in verdicts:
         for server in verdict.servers:

@@ -1,4 +1,4 @@
-"""Moving images from where they are built to where they are measured: through a registry, or as archives if they are
+"""Moving images from the machine that builds to the one that measures: through a registry, or as archives if they are
 untrusted.
 """
 
@@ -32,7 +32,7 @@ SERVICE_HINT = (
 
 
 def servers_of(tree: Project, names: Sequence[str]) -> list[Server]:
-    """Those of the names that this checkout has."""
+    """The named servers that exist in this checkout."""
     return [server for server in read_catalog(tree.servers) if server.id in set(names)]
 
 
@@ -46,7 +46,7 @@ def make(
     cache: Cache,
     alias: str | None = LATEST,
 ) -> None:
-    """Build the images of `tree`, another commit perhaps; archives go below the `out` of `project`.
+    """Build the images of `tree`, which may be another commit; archives go below the `out` of `project`.
 
     `alias` is their second tag.
     """
@@ -62,10 +62,9 @@ def make(
 
 
 def get(engine: Engine, tree: Project, names: Sequence[str], folder: Path | None, note: Note) -> dict[str, str]:
-    """Bring the images of `tree` into the engine: from the archives in `folder`, else from their registry.
+    """Bring the images of `tree` into the engine, from the archives in `folder` or else from their registry.
 
-    Returns why each of those that are nowhere was not had. Raises UserError for an archive that is not of the image it
-    should be.
+    Returns the reason for each image that was not found. Raises UserError for an archive of a wrong image.
     """
     missing = {}
     for image in images_of(servers_of(tree, names)):
@@ -88,7 +87,7 @@ def get(engine: Engine, tree: Project, names: Sequence[str], folder: Path | None
 
 
 def get_services(engine: Engine, servers: Sequence[Server], note: Note) -> dict[str, str]:
-    """Bring the images of the services that the servers declare into the engine; why each of the others was not had."""
+    """Bring the images of the servers' services into the engine; return the reason for each that was not found."""
     return service_images.fetch(engine, service_images.service_images(service_images.needed_by(servers)), note)
 
 
@@ -99,16 +98,16 @@ def copy_services(engine: Engine, servers: Sequence[Server], note: Note) -> None
 
 
 def require(missing: Mapping[str, str], hint: str) -> None:
-    """Raises UserError, with each reason, where images are nowhere."""
+    """Raises UserError, with each reason, if images are missing."""
     if missing:
         reasons = "; ".join(f"{name}: {why}" for name, why in missing.items())
         raise UserError(f"no image of {', '.join(missing)}: {reasons}", hint=hint)
 
 
 def load(engine: Engine, archive: Path, image: Image) -> None:
-    """Load the image of an archive under its own name alone, and see that the engine has nothing else new.
+    """Load an archive's image under its own name only, and check that the engine has nothing else new.
 
-    Raises UserError for an archive that is not of that image, and for one that brought more, which is taken out again.
+    Raises UserError for an archive of another image, and for one with additional content, which is then removed.
     """
     own = image.reference()
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
@@ -127,7 +126,7 @@ def load(engine: Engine, archive: Path, image: Image) -> None:
 
 
 def _beside(own: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """What a load changed but for the name `own`. An image that loses that name stays, without one."""
+    """The changes by a load except for the name `own`. An image that loses that name stays, without one."""
     known = set(before.values())
     new = [name for name, identity in after.items() if before.get(name) != identity and name not in (own, *known)]
     gone = [name for name in before.keys() - after.keys() if name not in known]
@@ -142,7 +141,7 @@ def _asked(engine: Engine) -> dict[str, str]:
 
 
 def _restore(engine: Engine, before: Mapping[str, str]) -> None:
-    """Take out what is new, and give every name back to the image that had it."""
+    """Remove new images, and give every name back to its former image."""
     for name, identity in _asked(engine).items():
         if before.get(name) != identity:
             with contextlib.suppress(EngineFailed):

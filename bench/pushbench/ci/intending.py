@@ -16,15 +16,15 @@ from pushbench.records.record import Record
 from pushbench.reporting.comment import Intended, Part
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
-"""names that may stand in lines which people copy"""
+"""names that are safe in lines that users copy"""
 
 
 @dataclass(frozen=True)
 class Promises:
-    """What files promise on the default branch, by which a comment says where in them a line goes."""
+    """The content of the default branch's threshold files; a comment uses it to name the place of a line."""
 
     checkout: str | None = None
-    """the content of thresholds.yml; None where it is not known"""
+    """the content of thresholds.yml; None if it is unknown"""
     own: Mapping[str, str] = field(default_factory=dict)
     """the content of the file beside a server's description, by the server's id"""
 
@@ -33,9 +33,9 @@ NOT_KNOWN = Promises()
 
 
 def with_intended(part: Part, plan: Plan, promises: Promises) -> Part:
-    """The part with the lines that accept what failed, where lines can: what got worse against the base, and limits.
+    """The part with the lines that accept its failures, as far as lines can: regressions against the base, and limits.
 
-    They go to the file that counts: the server's own, where it has one, else that of the checkout.
+    They go to the file that applies: the server's own, if it has one, otherwise the checkout's.
     """
     record, verdict = part.record, part.summary.verdict
     control = record.comparison is not None and record.comparison.injected
@@ -47,13 +47,13 @@ def with_intended(part: Part, plan: Plan, promises: Promises) -> Part:
         servers.setdefault(plan.promises.get(server, FILE), []).append(server)
     try:
         found = [_intended(record, _of(verdict, names), plan, file, promises) for file, names in servers.items()]
-    except (ArithmeticError, ValueError):  # a date or a number that no measurement has
+    except (ArithmeticError, ValueError):  # a date or a number outside of any measurement's range
         return part
     return replace(part, intended=tuple(each for each in found if each))
 
 
 def _intended(record: Record, verdict: Verdict, plan: Plan, file: str, promises: Promises) -> Intended | None:
-    """What goes to one file about the servers of `verdict`; None if no line helps them."""
+    """The lines for one file about the servers of `verdict`; None if no line helps them."""
     own = [promises.own.get(each) for each in plan.promises if plan.promises[each] == file]
     text = next((each for each in own if each), None) if own else promises.checkout
     lines = in_full(record, verdict, text).splitlines()
@@ -68,7 +68,7 @@ def _intended(record: Record, verdict: Verdict, plan: Plan, file: str, promises:
 
 
 def _of(verdict: Verdict, servers: Sequence[str]) -> Verdict:
-    """The rows of these servers."""
+    """The verdict with the rows of these servers only."""
     return verdict.model_copy(
         update={
             "changes": [each for each in verdict.changes if each.server in servers],
@@ -78,7 +78,7 @@ def _of(verdict: Verdict, servers: Sequence[str]) -> Verdict:
 
 
 def _acceptable(record: Record, verdict: Verdict) -> Verdict:
-    """Without the servers that do not work, which no line accepts, and without what a line waits for."""
+    """The verdict without servers that do not work, which no line accepts, and without rows that await confirmation."""
     broken = {trial.server for trial in record.trials if trial.failure and trial.arm == "head"}
     lines = record.comparison.accepting if record.comparison else ()
     waiting = [line for line in lines if not line.confirmed]
@@ -98,9 +98,9 @@ def _acceptable(record: Record, verdict: Verdict) -> Verdict:
 
 
 def _where(verdict: Verdict, file: str, places: Sequence[str]) -> Iterator[str]:
-    """In sentences. A line of the pull request that accepts too little is not in the file of the default branch."""
+    """The place, in sentences. A pull request's line that accepts too little is not in the default branch's file."""
     accepted = [each.acceptance.where for each in verdict.changes if each.word == "worse" and each.acceptance]
-    too_little = sorted({f"{file}:{where.rpartition(':')[2]}" for where in accepted})  # they name no folder
+    too_little = sorted({f"{file}:{where.rpartition(':')[2]}" for where in accepted})  # they contain no folder
     if too_little:
         yield f"It takes the place of what accepts too little, {' and '.join(too_little)}."
     elif places[0].startswith(("at", "to")):

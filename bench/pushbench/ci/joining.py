@@ -1,9 +1,9 @@
-"""The results of several machines as those of one run. Pure, but for the history that the judge reads.
+"""Joins the results of several machines into those of one run. Pure, except for the history that the judge reads.
 
-Each machine's results were validated when they were read, and here they have to be of the part of the plan that is the
-machine's. Runs of machines that are alike become one record, as if one machine had measured it. A machine that is not
-like the others gets an environment of its own, so that nothing ever compares or ranks its numbers with theirs.
-Comparisons stay as they are: each was decided by the rows of its own record.
+Each machine's results were validated when they were read, and here they have to match the machine's part of the plan.
+Runs of similar machines become one record, as if one machine had measured it. A machine that differs from the others
+gets an environment of its own, so that its numbers are never compared or ranked with theirs. Comparisons stay
+unchanged: each was decided by the rows of its own record.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pushbench.records.record import Environment, Machine, Record
 from pushbench.records.shared import merge
 
 BROKEN: Sequence[Outcome] = ("error", "unfinished", "gave-way")
-"""outcomes that say nothing of what was measured, the worst first"""
+"""outcomes without information about the measured servers, the worst first"""
 NOTHING_LEFT = "it left no results: its job failed, was cancelled, or did not run"
 
 
 @dataclass(frozen=True)
 class Left:
-    """What a machine left, or why that cannot be used."""
+    """A machine's results, or why they are unusable."""
 
     results: Results | None = None
     problem: str = NOTHING_LEFT
@@ -38,13 +38,13 @@ class Left:
 
 @dataclass(frozen=True)
 class _Own:
-    """One machine's results, of its part of the plan."""
+    """One machine's results, for its part of the plan."""
 
     number: int
     name: str
     results: Results
     places: Sequence[int]
-    """of the steps of the whole plan that it has a part of"""
+    """of the steps of the whole plan in which it has a part"""
 
     @property
     def control(self) -> Iterator[Record]:
@@ -52,15 +52,15 @@ class _Own:
             yield self.results.measured[number].record
 
     def of(self, place: int) -> StepResult | None:
-        """What it found of a step of the whole plan; None where it has no part of it."""
+        """Its result for a step of the whole plan; None if it has no part in it."""
         return self.results.result.steps[1 + self.places.index(place)] if place in self.places else None
 
 
 def join(plan: Plan, left: Mapping[int, Left], judge: Judge) -> Results:
-    """The results of the whole plan, of what each machine left, by its number. Joined records are judged again.
+    """The results of the whole plan, from each machine's results by its number. Joined records are judged again.
 
-    What a machine did not leave is not finished, and says why. Raises UserError for a plan of one machine, and for
-    records that cannot be of one run.
+    A missing result is unfinished, with its reason. Raises UserError for a plan of one machine, and for records that
+    cannot belong to one run.
     """
     if not plan.shards:
         raise UserError("the plan is for one machine: there is nothing to join")
@@ -99,14 +99,14 @@ def _is_of_its_steps(results: Results) -> bool:
 
 @dataclass
 class _Joined:
-    """The steps so far, and what they name."""
+    """The steps so far, and the results that they name."""
 
     plan: Plan
     owns: Sequence[_Own]
     missing: Mapping[int, str]
-    """why machines left nothing that can be used, by their numbers"""
+    """why machines left no usable results, by their numbers"""
     apart: Mapping[str, str]
-    """why machines are not like the others, by their names"""
+    """why machines differ from the others, by their names"""
     judge: Judge
     steps: list[StepResult] = field(default_factory=list)
     measured: dict[int, Measured] = field(default_factory=dict)
@@ -135,7 +135,7 @@ class _Joined:
                 self.steps.append(StepResult(step=step, outcome="unfinished", seconds=0, said=said, measured=None))
 
     def _add(self, place: int, group: Sequence[tuple[StepResult, Measured]]) -> None:
-        """What one or several machines that are alike measured, as one record, which is judged again."""
+        """Add the measurements of one or several similar machines as one record, which is judged again."""
         whole = self.plan.steps[place]
         servers = [each for each in whole.servers if any(each in result.step.servers for result, _ in group)]
         step = whole if servers == whole.servers else only(whole, servers)
@@ -164,7 +164,7 @@ class _Joined:
         self.steps.append(result.model_copy(update={"outcome": outcome, "searched": number}))
 
     def _by_machine(self, own: _Own, found: Measured) -> Measured:
-        """What was measured, with the name of the machine."""
+        """The measurement with the name of the machine."""
         record = found.record
         machine = Machine(name=own.name, servers=record.servers, apart=self.apart.get(own.name, ""))
         update = {"environment": self._environment(own, record.environment), "machines": [machine]}

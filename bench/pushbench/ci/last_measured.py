@@ -1,4 +1,4 @@
-"""When servers were measured last with a profile, and which changed since then. Reads a history, and asks git."""
+"""When servers were last measured with a profile, and which changed since then. Reads a history, and runs git."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pushbench.records import history
 from pushbench.records.history import Entry
 
 MOST_READ = 500
-"""of the newest runs of an environment and suite, in which a server is looked for"""
+"""of the newest runs of an environment and suite that are searched for a server"""
 
 
 def read_turns(store: Path, root: Path, servers: Sequence[Server], profile: str) -> dict[str, Turn]:
-    """The turns of those servers that have had one, on whatever machine.
+    """The turns of those servers that have had one, on any machine.
 
-    `root` is a checkout with its history. Raises UserError for a file that is no entry.
+    `root` is a checkout with its history. Raises UserError for a file that is not an entry.
     """
     newest: dict[str, Entry] = {}
     for environment, suite, kept in history.folders(store):
@@ -40,13 +40,13 @@ def read_turns(store: Path, root: Path, servers: Sequence[Server], profile: str)
 
 
 def _entries(folder: Path) -> Iterator[Entry]:
-    """The newest first: ids begin with the time."""
+    """The entries, newest first: ids begin with the time."""
     for name in sorted(history.sizes(folder), reverse=True)[:MOST_READ]:
         yield history.read_entry(folder / f"{name}.json")
 
 
 def changed(root: Path, server: Server, commit: str | None) -> bool:
-    """Whether the server's folder is another one than at `commit`; also where git does not know that commit."""
+    """Whether the server's folder differs from `commit`; true if git does not find that commit."""
     if commit is None or not re.fullmatch(r"[0-9a-f]{40}", commit) or not has(root, commit):
         return True
     return not git(root, "diff", "--quiet", commit, "HEAD", "--", str(server.folder)).ok

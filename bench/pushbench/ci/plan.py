@@ -1,4 +1,4 @@
-"""From an event and its changed paths to the plan of the measurement. Pure."""
+"""The plan of a measurement from an event and its changed paths. Pure."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ HARNESS = (
     THRESHOLDS,
     "pushbench",
 )
-"""what every number depends on (fnmatch, where `*` also matches slashes)"""
+"""files that affect every number (fnmatch, where `*` also matches slashes)"""
 PLACES = frozenset({"servers", *(str(up) for each in HARNESS for up in PurePosixPath(each).parents)})
-"""folders of what counts: a path of such a name is a link or a submodule in the folder's place"""
+"""relevant folders: a changed path with such a name is a link or a submodule in the folder's place"""
 FULL_LABEL = "bench:full"
 OF_ANOTHER = "workflow_call"
-"""the event of plans for a server of another repository"""
+"""the event of plans for a server from another repository"""
 LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
-"""of what a plan says: strangers choose names of folders, logs show them, and a variable holds the whole plan"""
+"""limits for a plan's text: users choose names of folders, logs show them, and a variable holds the whole plan"""
 
 
 Identifier = Annotated[str, Field(max_length=200)]
@@ -45,32 +45,45 @@ PathOfFile = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$
 
 
 class Plan(Document):
-    """The plan of a job: what it measures, and notes on what it does not."""
+    """The plan of a job: its measurements, and notes on what it leaves out."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    event: str = Field(description="its name on GitHub; `schedule` for a night, also for one that a user started")
-    sha: str = Field(description="the commit that is measured")
-    base: str | None = Field(description="the commit that it is compared with")
+    event: str = Field(
+        description="name of the event on GitHub; `schedule` for every nightly run, even one that a user started"
+    )
+    sha: str = Field(description="commit to measure")
+    base: str | None = Field(description="commit to compare it with; null without a comparison")
     pull_request: int | None
-    untrusted: bool = Field(description="strangers wrote it: images only, and a harness of ours")
+    untrusted: bool = Field(
+        description="whether the change is by an untrusted contributor, so that only images run, with the base "
+        "branch's harness"
+    )
     driver: str
     steps: list[Step]
     images: list[str] = Field(description="servers whose images the steps need")
-    notes: list[str] = Field(description="sentences")
-    left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
-    reduced: list[str] = Field(default=[], description="servers with a smaller profile, for which there is no time")
+    notes: list[str] = Field(description="notes for readers, as sentences")
+    left_out: list[str] = Field(
+        default=[], description="changes that are not measured, and without which the run cannot pass"
+    )
+    reduced: list[str] = Field(
+        default=[], description="servers with the smaller profile, because there is no time for the larger one"
+    )
     promises: dict[Identifier, PathOfFile] = Field(
-        default={}, description="of servers with a thresholds.yml of their own, where it is in the repository"
+        default={}, description="path in the repository of each thresholds.yml that belongs to one server, by server"
     )
     shards: list[list[str]] = Field(
-        default=[], description="servers of each of several machines; empty for one machine", max_length=MOST_MACHINES
+        default=[], description="servers of each machine; empty for one machine", max_length=MOST_MACHINES
     )
-    control: Step | None = Field(default=None, description="what each of several machines measures, too")
-    shard: int | None = Field(default=None, description="the number of a machine, where the plan is its part")
+    control: Step | None = Field(
+        default=None, description="step that each of several machines also measures; null for one machine"
+    )
+    shard: int | None = Field(
+        default=None, description="number of the machine whose part the plan is; null for a whole plan"
+    )
 
     @property
     def is_of_pull_request(self) -> bool:
-        """Of this repository, or of another one whose server was adopted."""
+        """Whether it is for a pull request, of this repository or of another one whose server was adopted."""
         return self.pull_request is not None or (self.event == OF_ANOTHER and self.base is not None)
 
 
@@ -79,16 +92,16 @@ class Change:
     """The changes between two commits."""
 
     base: str
-    """full name of the commit from which on is counted"""
+    """full hash of the commit from which changes count"""
     paths: Sequence[str]
     servers_at_base: frozenset[str]
     """folders below servers/"""
     head: str | None = None
-    """full name of the commit to measure; None for what is checked out"""
+    """full hash of the commit to measure; None for the checked-out one"""
     accepts_only: bool = False
-    """thresholds.yml differs in nothing but the regressions that it accepts"""
+    """thresholds.yml differs only in the regressions that it accepts"""
     accepted: frozenset[str] = frozenset()
-    """servers with a regression that it accepts and did not accept before"""
+    """servers with a regression that it newly accepts"""
 
 
 def make_plan(
@@ -100,8 +113,8 @@ def make_plan(
     *,
     budget: Budget | None = None,
 ) -> Plan:
-    """The plan of an event. `change` is needed for pull requests and if the inputs name a base; without a `budget`
-    there is time for everything.
+    """The plan of an event. `change` is needed for pull requests and if the inputs name a base; without a `budget`,
+    time is unlimited.
     """
     steps: list[Step] = []
     notes: list[str] = []
@@ -152,7 +165,7 @@ def make_plan(
 
 
 def measures_everything(event: Event) -> bool:
-    """Whether the event asks for every server: a point of the trend, or a pull request with the label for it."""
+    """Whether the event requests every server: a point of the trend, or a pull request with the label for it."""
     if event.pull_request:
         return FULL_LABEL in event.pull_request.labels
     return event.night or (event.name == "push" and not event.other_branch)
@@ -172,13 +185,14 @@ def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
 
 
 def is_link(parts: Sequence[str]) -> bool:
-    """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it
-    as one path, whatever it leads to."""
+    """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it as
+    one path, whatever its target.
+    """
     return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
 
 
 def _affordable(settings: Settings, budget: Budget | None, notes: list[str]) -> list[Doubt]:
-    """The most urgent doubts, as many as there is time for."""
+    """The most urgent doubts that fit into the time."""
     doubts = list(budget.doubts) if budget else []
     number = int(settings.doubt_seconds // settings.max_seconds)
     if left := [doubt.server.id for doubt in doubts[number:]]:
@@ -190,7 +204,7 @@ def _affordable(settings: Settings, budget: Budget | None, notes: list[str]) -> 
 
 
 def _doubted(doubts: Sequence[Doubt], base: str | None, settings: Settings) -> Iterator[Step]:
-    """Comparisons with the last accepted commit, the oldest of them where they differ: all are accepted."""
+    """Comparisons with the last accepted commit. If these differ, with the oldest one: all are accepted."""
     for suite, servers in by_suite([doubt.server for doubt in doubts]).items():
         assert base, "there are doubts"
         ids = [server.id for server in servers]
@@ -200,7 +214,7 @@ def _doubted(doubts: Sequence[Doubt], base: str | None, settings: Settings) -> I
 
 
 def _searches(catalog: Sequence[Server], settings: Settings, day: date, budget: Budget | None) -> Iterator[Step]:
-    """Searches for capacities, of suites that say what is searched."""
+    """Searches for capacities, for suites that define one."""
     suites = budget.suites if budget else {}
     able = [server for server in catalog if (suite := suites.get(server.spec.suite)) and suite.spec.capacity]
     yield from commands.capacities(able, settings, day) if able else ()
@@ -215,7 +229,7 @@ def _shared(
 
 
 def _measure(event: Event, shared: Share, settings: Settings) -> Iterator[Step]:
-    """Runs of every server. Those with the larger profile come last: a site begins with what was measured last."""
+    """Runs of every server. Those with the larger profile come last: a site begins with the latest measurements."""
     why = "every push is a point of the trend"
     if event.night:
         why = "once a night the same commit again, which tells how much nights differ"
@@ -231,7 +245,7 @@ def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
     folders, harness = _touched_by(change)
-    given = event.inputs  # of a dispatch; empty for the event of a pull request
+    given = event.inputs  # of a dispatch; empty for a pull request's event
     named = select(catalog, _names(given)) if _names(given) else None
     own = [server for server in catalog if server.folder.name in folders] if named is None else named
     known = [server for server in own if server.folder.name in change.servers_at_base]
@@ -308,8 +322,10 @@ def _names(given: Inputs) -> list[str]:
 
 
 def _left_out(event: Event, catalog: Sequence[Server], change: Change | None) -> list[str]:
-    """What a pull request changed and a maintainer's run of it does not measure: it cannot pass without that. Servers
-    that the inputs do not name, new ones, and what measures, which is that of the default branch in such a run."""
+    """Changes of a pull request that a maintainer's run does not measure, and without which it cannot pass. These are
+    servers that the inputs do not name, new servers, and the harness, which such a run takes from the default
+    branch.
+    """
     if not (change and event.inputs.pull_request):
         return []
     folders, harness = _touched_by(change)
@@ -342,7 +358,7 @@ def _require_alone(event: Event) -> None:
 
 
 def _require_consistent(given: Inputs) -> None:
-    """The name of the run comes from the same inputs, and `trust` goes by it."""
+    """Require consistent inputs: they also determine the name of the run, on which `trust` relies."""
     if given.head and not given.pull_request:
         raise UserError("the input head needs pull_request", hint="without it the default branch is measured")
     fits_not = {"first": given.first, **({"base": given.base, "suite": given.suite} if given.pull_request else {})}

@@ -1,4 +1,4 @@
-"""Adding the results of a job to the branch of the site. Existing data never change."""
+"""Adds the results of a job to the branch of the site. Existing data never changes."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ CAPACITIES = "capacity"
 
 
 def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Results | str:
-    """What a run of bench.yml left for the branch, once it is completed, or why there is nothing to publish of it.
+    """The results of a run of bench.yml for the branch, once it is completed, or why there is nothing to publish.
 
-    Raises UserError for a run of another workflow, and for a point of the trend that does not end, whose results are
-    missing, or whose results contradict GitHub.
+    Raises UserError for a run of another workflow. Also raises UserError for a point of the trend that does not end,
+    lacks results, or contradicts GitHub.
     """
     try:
         begun = origin(expected_run(github, run_id), home(github))
@@ -41,7 +41,7 @@ def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time
     run = wait_completed(github, run_id, sleep=sleep)
     if run.status != COMPLETED:
         raise UserError(f"the run {run_id} is {run.status} still", hint="start publish.yml again when it is completed")
-    if run.conclusion not in ("success", "failure"):  # one that broke its limits is a point as well
+    if run.conclusion not in ("success", "failure"):  # a run that broke its limits is also a point
         return f"the run {run_id} is {run.conclusion}"
     results, problem = fetch_results(github, run)
     if results is None:
@@ -54,7 +54,7 @@ def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time
 
 
 def publishable(results: Results) -> list[Measured]:
-    """Runs of a whole plan and of one arm: points of a trend. Raises UserError when there is none."""
+    """Runs of a whole plan and of one arm: points of a trend. Raises UserError if there is none."""
     found = [
         each
         for number, each in sorted(results.measured.items())
@@ -78,8 +78,8 @@ def add(folder: Path, measured: Measured) -> list[Path]:
 
 
 def add_search(folder: Path, searched: Searched) -> list[Path]:
-    """Write a search into a checkout of the branch: its entry, and its record for the site. Nothing is written of one
-    that was interrupted. The same search again changes nothing. Raises UserError.
+    """Write a search into a checkout of the branch: its entry, and its record for the site. An interrupted search is
+    not written. The same search again changes nothing. Raises UserError.
     """
     record = searched.record
     try:
@@ -94,7 +94,7 @@ def add_search(folder: Path, searched: Searched) -> list[Path]:
 
 
 def released(branch: Branch, note: Callable[[str], None]) -> list[Release]:
-    """By the tags of the branch's repository, which a job's checkout does not have. A site can do without."""
+    """The releases from the tags of the branch's repository, which a job's checkout lacks. They are optional."""
     with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
         if not branch.fetch_tags(Path(folder)):
             note("the tags cannot be fetched: no new release is marked")
@@ -102,7 +102,7 @@ def released(branch: Branch, note: Callable[[str], None]) -> list[Release]:
 
 
 def export(folder: Path, measured: Sequence[Measured]) -> list[Path]:
-    """Write the files that github-action-benchmark reads, one for each of its tools that has numbers; return them."""
+    """Write the files for github-action-benchmark, one for each of its tools that has numbers; return them."""
     found: dict[Tool, list[Benchmark]] = {}
     for each in measured:
         for tool, benchmarks in github_action_benchmark(each.record, summarize(each.record, each.verdict)).items():

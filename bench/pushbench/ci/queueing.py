@@ -1,6 +1,6 @@
-"""The place of a run in the queue for the one machine, and the minutes to go by earlier runs. Pure.
+"""The place of a run in the queue for the one machine, and the remaining minutes, from earlier runs. Pure.
 
-GitHub does not say which of the jobs of a repository a runner takes next; it takes about the oldest.
+GitHub does not document which of a repository's jobs a runner takes next; it is roughly the oldest.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from pushbench.ci.github_answers import Run
 from pushbench.ci.trust import DISPATCHED, Home, of_foreign_head
 
 LABELS = frozenset({"self-hosted", "pushbench"})
-"""of the machine that measures, as `runs-on` of the job bench names them; it takes jobs that ask for some of them"""
+"""of the machine that measures, as in `runs-on` of the job bench; it takes jobs that request any subset of them"""
 MEASURED = ("success", "failure")
-"""conclusions of runs that took as long as a run takes"""
+"""conclusions of runs with a representative duration"""
 SHORTEST_SECONDS = 120.0
-"""runs that ended sooner measured nothing"""
+"""shorter runs measured nothing"""
 MOST_RUNS = 10
-"""of one kind whose duration counts"""
+"""of one kind that count for its duration"""
 
 
 @dataclass(frozen=True)
 class Place:
     before: int
-    """runs that wait or run ahead of it"""
+    """earlier runs that wait or run"""
     minutes: int | None
-    """until it ends, about; None where no run of its kind has ended lately"""
+    """until it ends, approximately; None if no run of its kind has ended recently"""
 
     def __str__(self) -> str:
         ahead = f"{self.before} run{'' if self.before == 1 else 's'} before it" if self.before else "next in the queue"
@@ -37,7 +37,7 @@ class Place:
 
 
 def waiting(runs: Iterable[Run], home: Home) -> list[Run]:
-    """Those that want the machine, the oldest first. Runs of other repositories' heads never get it."""
+    """The runs that need the machine, oldest first. Runs with a head in another repository never get it."""
     wanted = [
         run
         for run in runs
@@ -55,7 +55,7 @@ def place(run: Run, runs: Sequence[Run], home: Home, now: datetime) -> Place:
 
 
 def _left(run: Run, runs: Sequence[Run], now: datetime) -> float | None:
-    """Seconds that the run has still to go once it has the machine."""
+    """The remaining seconds of the run once it has the machine."""
     took = [seconds for each in runs if _kind(each) == _kind(run) and (seconds := _took(each)) is not None]
     if not took:
         return None

@@ -1,7 +1,7 @@
-"""From the present state of a workflow run to its check, its commit status and its comment.
+"""Brings a workflow run's check, commit status and comment up to date with its current state.
 
-Nothing depends on which event came, or on the order of events: everything is read from GitHub again, and written so
-that it agrees. Artifacts are read as data, of runs that are believed, and nothing of them is ever run.
+The triggering event and the order of events are irrelevant: everything is read from GitHub again, and written to match.
+Artifacts are read as data, only those of trusted runs, and nothing in them is ever executed.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from pushbench.reporting.comment import Link
 Note = Callable[[str], None]
 
 CHECK = "Pushbench"
-"""the name of the check run and of the commit status: GitHub requires both where a rule requires the name
+"""the name of the check run and of the commit status: GitHub requires both if a rule requires the name
 (https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks)"""
 RESULTS, PLAN = "results", "plan"
-"""artifacts of a run: of the job that measured, and of the one that planned, where nothing was to be measured"""
+"""artifacts of a run: from the job that measured, or from the one that planned if there was nothing to measure"""
 TELLER = "tell"
-"""the job of bench.yml that starts report.yml, and is itself under way then"""
+"""the job of bench.yml that starts report.yml, and is itself still running then"""
 PATIENCE_SECONDS, STEP_SECONDS = 120.0, 5.0
 """for a run whose other jobs have ended"""
 MOST_REFRESHED = 5
-"""of other runs: about ten requests each, of the thousand an hour that a repository's token has"""
+"""of other runs: about ten requests each, of the thousand per hour that a repository's token has"""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Subject:
     run: Run
     standing: Standing
     pulls: Sequence[PullRequest]
-    """open ones whose head is the commit now; that into the default branch first"""
+    """open ones whose current head is the commit; the one into the default branch first"""
 
     @property
     def sha(self) -> str:
@@ -83,7 +83,7 @@ class Reporter:
     """of the default branch"""
 
     def report(self, run: Run) -> Draft:
-        """Make the check, the status and the comment of the run agree with it, and tell others their new place."""
+        """Bring the run's check, status and comment up to date, and update the place of waiting runs."""
         runs = newest_runs(self.github)
         subject = self.subject(run)
         checks = self.github.check_runs(subject.sha, CHECK)
@@ -95,7 +95,7 @@ class Reporter:
         return drafted
 
     def subject(self, run: Run) -> Subject:
-        """By what GitHub says of the run, and never by what an artifact says."""
+        """The subject according to GitHub, never according to an artifact."""
         pulls: list[PullRequest] = []
         if run.event == "pull_request":
             pulls = pull_requests_from(self.github, run)
@@ -155,7 +155,7 @@ class Reporter:
                 errors=errors,
                 promises=self.promises,
             )
-        except Exception as error:  # whatever a document that was read can still do to what renders it
+        except Exception as error:  # a validated document may still break its renderer in any way
             return states.cannot_be_shown(about, error)
         if results and results.result.outcome == "gave-way" and not problems(run, jobs):
             return states.gave_way(about, results)
@@ -167,7 +167,7 @@ class Reporter:
         return drafted
 
     def _of_doubted(self, about: states.About, subject: Subject) -> Draft:
-        """Whatever such a run uploaded: nothing of it is read."""
+        """The draft for an untrusted run: none of its artifacts is read."""
         found = subject.standing
         if subject.run.event != "pull_request":
             return states.not_believed(about, found.doubt)
@@ -179,7 +179,7 @@ class Reporter:
         return states.waiting(about, subject.pulls[0].number, subject.sha, wanted, found.doubt)
 
     def _wanted(self, subject: Subject) -> Wanted | None:
-        """What the pull request asks to be measured, by GitHub's own list of changed files; None where unknown."""
+        """The measurements that the pull request needs, from GitHub's own list of changed files; None if unknown."""
         if not subject.pulls:
             return None
         pull = subject.pulls[0]
@@ -188,7 +188,7 @@ class Reporter:
         return None if changed is None else to_measure(changed, labels, self.folders)
 
     def _queued(self, run: Run) -> tuple[int | None, str]:
-        """The pull request that a merge group is of, and why it may not be merged, if so."""
+        """The pull request of a merge group, and why it may not be merged, if there is a reason."""
         named = QUEUED.fullmatch(run.head_branch or "")
         if not named or of_foreign_head(run, self.home):
             return None, "its branch names no pull request"
@@ -205,7 +205,7 @@ class Reporter:
         return number, "" if passes else f"pull request {number} has no successful check {CHECK}"
 
     def publish(self, subject: Subject, drafted: Draft, checks: Sequence[CheckRun]) -> bool:
-        """Write check run and commit status, unless the commit has a verdict that outranks this one's."""
+        """Write check run and commit status, unless the commit has a verdict that outranks this run's."""
         origin = Origin(subject.run.id, subject.standing.source if drafted.counts else "doubted")
         there = _newest(checks)
         former = origin_of(there.external_id) if there else None
@@ -213,7 +213,7 @@ class Reporter:
             self.note(f"check run: left as it is: that of the run {former.run} ({former.source}) outranks this run")
             return False
         wanted = Status(context=CHECK, state=drafted.state, description=drafted.title, target_url=subject.run.html_url)
-        if drafted.conclusion != "success":  # what blocks comes first, should the other request fail
+        if drafted.conclusion != "success":  # what blocks a merge comes first, in case the other request fails
             set_status(self.github, subject.sha, wanted)
         url = self.github.check_run(
             subject.sha,
@@ -239,7 +239,7 @@ class Reporter:
             self.note("no comment: the commit is the head of no open pull request now")
 
     def _refresh(self, run: Run, runs: Sequence[Run]) -> None:
-        """Tell the runs that wait their new place."""
+        """Update the place of the waiting runs."""
         for each in [other for other in waiting(runs, self.home) if other.id != run.id][:MOST_REFRESHED]:
             try:
                 subject = self.subject(each)
@@ -263,9 +263,9 @@ def report(
     patient: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Draft:
-    """Make the check `Pushbench` of the run's commit agree with the run, and tell the pull request. Raises UserError.
+    """Bring the check `Pushbench` of the run's commit up to date, and report to the pull request. Raises UserError.
 
-    With `patient` a run that is ending is waited for: it may have started this report by its last job.
+    With `patient`, it waits for a run that is ending: the run's last job may have started this report.
     """
     run = github.run(run_id)
     if run.workflow_file != WORKFLOW and run.event != "pull_request":
@@ -283,7 +283,7 @@ def comment_mark(drafted: Draft) -> str:
 
 
 def expected_run(github: GitHub, run_id: int) -> Run:
-    """Raises UserError for a run of another workflow."""
+    """The run. Raises UserError for a run of another workflow."""
     run = github.run(run_id)
     if run.workflow_file != WORKFLOW:
         raise _of_another_workflow(run)
@@ -291,7 +291,7 @@ def expected_run(github: GitHub, run_id: int) -> Run:
 
 
 def fetch_results(github: GitHub, run: Run) -> tuple[Results | None, str]:
-    """What the run left, or why that cannot be used; neither where it left nothing. Raises OtherSchema."""
+    """The run's results, or why they are unusable; neither if there are none. Raises OtherSchema."""
     artifacts = {each.name: each for each in github.artifacts(run.id) if not each.expired}
     found = artifacts.get(RESULTS) or artifacts.get(PLAN)
     if found is None:
@@ -306,7 +306,7 @@ def fetch_results(github: GitHub, run: Run) -> tuple[Results | None, str]:
 
 
 def _contradiction(plan: Plan, found: Standing) -> str:
-    """Why results are not of what the run is about, if so. The name of a dispatched run has what somebody typed."""
+    """Why results do not match the subject of the run, if so. The name of a dispatched run contains user input."""
     if plan.sha != found.sha:
         return f"they are of another commit than {found.sha[:12]}: {one_line(plan.sha, 12)}"
     if found.pull_request is not None and plan.pull_request != found.pull_request:
@@ -319,7 +319,7 @@ def _of_another_workflow(run: Run) -> UserError:
 
 
 def _ends(github: GitHub, run: Run) -> bool:
-    """Whether all jobs of the run have ended but the one that tells."""
+    """Whether all jobs of the run have ended, except the reporting one."""
     jobs = [job for job in github.jobs(run.id) if job.name != TELLER]
     return bool(jobs) and all(job.conclusion for job in jobs)
 

@@ -1,6 +1,6 @@
 """The results of a job, passed from the machine that measures to the one that reports: JSON in one folder.
 
-Every reader validates them: sizes, names, schemas and references. Nothing of them is ever run. Results of
+Every reader validates them: sizes, names, schemas and references. Nothing in them is ever executed. Results from
 `parse_results` can be rendered.
 """
 
@@ -31,7 +31,7 @@ from pushbench.records.record import Machine, Record, Slug
 
 Read = TypeVar("Read", bound=Document)
 Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished", "gave-way"]
-"""`gave-way`: the machine was needed for something else, and another run goes on with it"""
+"""`gave-way`: the machine was needed for something else, and another run continues this one"""
 WORST_FIRST: Sequence[Outcome] = ("gave-way", "fail", "error", "unfinished", "invalid", "inconclusive", "pass")
 
 INDEX = "result.json"
@@ -42,14 +42,14 @@ LARGEST_ARCHIVE = 32 << 20
 LARGEST_CONTENT = 128 << 20
 """bytes of all files together"""
 LARGEST_NUMBER = 1e18
-"""above any count of bytes; a float that is larger is a mistake, and an integer could have thousands of digits"""
+"""above any count of bytes; a larger float is an error, and an integer could have thousands of digits"""
 MOST_STEPS = 20 * MOST_MACHINES
 MOST_FILES = 3 * MOST_STEPS + 1
 """record, verdict and explanations of each step, and the index"""
 
 
 class OtherSchema(UserError):
-    """A document of a bench job whose code has another schema than this one: nobody's fault."""
+    """A document from a bench job whose code has another schema than this one, which is no error."""
 
 
 class StepResult(Document):
@@ -58,30 +58,34 @@ class StepResult(Document):
     step: Step
     outcome: Outcome
     seconds: float = Field(ge=0)
-    said: str = Field(description="the last line of stderr, where there is no record", max_length=2000)
-    measured: NonNegativeInt | None = Field(description="number of its record and verdict; null where there is none")
-    searched: NonNegativeInt | None = Field(None, description="the same, of a search for capacities")
+    said: str = Field(description="last line of stderr if there is no record", max_length=2000)
+    measured: NonNegativeInt | None = Field(
+        description="number in the file names of the record and verdict; null without them"
+    )
+    searched: NonNegativeInt | None = Field(
+        None, description="number in the file names of the capacity record and verdict; null without them"
+    )
 
 
 class Result(Document):
-    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`, with
-    `<measured>.explained.json` where servers got worse in CPU, and of a search `<searched>.capacity.json` and
+    """The results of a job: `result.json`, and beside it `<measured>.record.json` and `<measured>.verdict.json`. If
+    servers got worse in CPU, there is `<measured>.explained.json`; for a search, `<searched>.capacity.json` and
     `<searched>.judged.json`.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     plan: Plan
     steps: list[StepResult] = Field(max_length=MOST_STEPS)
-    machine: Slug | None = Field(None, description="the name of the machine; null where it has none")
-    machines: list[Machine] = Field([], description="that shared the servers", max_length=MOST_MACHINES)
+    machine: Slug | None = Field(None, description="name of the machine; null if it has none")
+    machines: list[Machine] = Field([], description="machines that shared the servers", max_length=MOST_MACHINES)
 
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of the steps. A job with nothing to measure passes; one that left out a changed server does
         not.
 
-        What gave way has no outcome yet, whatever the steps before found. What one machine alone measured that is not
-        like the others is invalid; a comparison is not, because both of its arms were there.
+        A job that gave way has no outcome yet, whatever its earlier steps found. Measurements of a single machine that
+        differs from the others are invalid; a comparison is not, because both of its arms were on that machine.
         """
         best: Outcome = "inconclusive" if self.plan.left_out else "pass"
         found: set[Outcome] = {each.outcome for each in self.steps} | {best}
@@ -90,7 +94,7 @@ class Result(Document):
         return next(worst for worst in WORST_FIRST if worst in found)
 
     def apart(self, servers: Sequence[str]) -> list[str]:
-        """The machines that are not like the others and have one of the servers."""
+        """The machines that differ from the others and have one of the servers."""
         return [each.name for each in self.machines if each.apart and set(each.servers) & set(servers)]
 
 
@@ -108,8 +112,9 @@ class Searched:
 
     @property
     def outcome(self) -> Outcome:
-        """Of the step. What is unknown fails nothing: the first nights have few to compare with, and a lower bound
-        stays one."""
+        """The outcome of the step. An unknown result fails nothing: the first nights have few earlier runs, and a lower
+        bound stays a lower bound.
+        """
         return "fail" if self.verdict.outcome == "fail" else "pass"
 
 
@@ -178,10 +183,10 @@ def unzip(archive: bytes) -> dict[str, bytes]:
 
 
 def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool = False) -> Results:
-    """The results, whose parts agree with each other. With `ignore_unknown` fields that this version does not know are
-    left out: a pull request may have added them.
+    """The results, whose parts agree with each other. With `ignore_unknown`, unknown fields are left out: a pull
+    request may have added them.
 
-    Raises UserError for a file that is missing, is not of its schema, or contradicts another; OtherSchema where the
+    Raises UserError for a file that is missing, does not match its schema, or contradicts another; OtherSchema if the
     code that wrote it has another schema.
     """
     reader = _Reader(files, where, ignore_unknown)
@@ -213,7 +218,7 @@ def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     stem = name.removesuffix(".json")
     if stem == name or not stem or any(not (each.isalnum() and each.isascii()) for each in stem.split(".")):
         raise UserError(f"an artifact with a file of another name than {INDEX} or 1.record.json: {name[:80]!r}")
-    with opened.open(member) as file:  # the size that the archive claims is not believed
+    with opened.open(member) as file:  # the archive's own size field is not trusted
         content = file.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
         raise UserError(f"an artifact whose {name} has more than {LARGEST_FILE:,} bytes")
@@ -249,7 +254,7 @@ class _Reader:
         return found
 
     def searched(self, step: StepResult, others: dict[int, Searched]) -> Searched:
-        """The search that a step names. Raises UserError where it cannot be that step's."""
+        """The search that a step names. Raises UserError if it cannot be that step's."""
         number = step.searched
         if step.measured is not None or step.step.kind != "capacity" or number is None or number in others:
             raise UserError(f"{INDEX} names the search {number} for another step", where=self.where)
@@ -278,7 +283,7 @@ class _Reader:
             ):
                 raise self._differs(name, said) from None
             raise UserError(f"{name} is not what a bench job writes: {said}", where=self.where) from None
-        if not _in_bounds(document.model_dump()):  # a text such as "1e300" is taken for a number, too
+        if not _in_bounds(document.model_dump()):  # a text such as "1e300" also counts as a number
             raise UserError(f"{name} has a number out of bounds", where=self.where)
         return document
 

@@ -1,7 +1,7 @@
-"""Splitting a plan over several machines: which servers each one measures, and its own plan. Pure.
+"""Splits a plan over several machines: the servers of each, and its own plan. Pure.
 
-A server is never split: all its steps, with all their arms and rounds, are on one machine. Each machine measures the
-same control server first, by which `joining` sees whether the machines are alike.
+A server is never split: all its steps, with all their arms and rounds, are on one machine. Each machine first measures
+the same control server, from which `joining` determines whether the machines are alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pushbench.metrics.units import format_elapsed
 
 
 def control(servers: Sequence[Server], wanted: Sequence[str], settings: Settings) -> Step:
-    """The step that every machine has. A simple server; of those of the plan if it has one. Raises UserError."""
+    """The step that every machine has: a simple server, from the plan if possible. Raises UserError."""
     simple = [each for each in servers if each.spec.tier == "baseline" and not each.spec.services]
     if not simple:
         hint = "add one, or unset PUSHBENCH_SHARDS"
@@ -32,8 +32,9 @@ def control(servers: Sequence[Server], wanted: Sequence[str], settings: Settings
 
 
 def share_out(plan: Plan, catalog: Sequence[Server], settings: Settings, suites: Mapping[str, Suite]) -> Plan:
-    """The plan with its servers split over as many machines as the settings say; the same plan where that is one, or
-    where it has one server."""
+    """The plan with its servers split over the configured number of machines; unchanged for a single machine or a
+    single server.
+    """
     loads = {
         server: total(cost_of(only(step, [server]), settings, suites) for step in plan.steps if server in step.servers)
         for server in sorted({server for step in plan.steps for server in step.servers})
@@ -44,7 +45,7 @@ def share_out(plan: Plan, catalog: Sequence[Server], settings: Settings, suites:
     shards = _balanced({server: load.expected for server, load in loads.items()}, machines)
     common = control(catalog, list(loads), settings)
     times = [total((cost_of(common, settings, suites), *(loads[each] for each in shard))) for shard in shards]
-    own = [] if plan.untrusted else common.servers  # of strangers only what they changed is built for them
+    own = [] if plan.untrusted else common.servers  # strangers' plans build only the changed servers
     return plan.model_copy(
         update={
             "shards": shards,
@@ -56,7 +57,7 @@ def share_out(plan: Plan, catalog: Sequence[Server], settings: Settings, suites:
 
 
 def part(plan: Plan, number: int) -> Plan:
-    """The plan of one machine, counted from 1. Raises UserError for one that there is not."""
+    """The plan of one machine, counted from 1. Raises UserError for a machine that does not exist."""
     if not 1 <= number <= len(plan.shards) or plan.control is None:
         raise UserError(f"the plan has no part {number}: it is for {counted(len(plan.shards) or 1, 'machine')}")
     steps = [plan.control, *(only(plan.steps[at], _of(plan, at, number)) for at in places(plan, number))]
@@ -66,12 +67,12 @@ def part(plan: Plan, number: int) -> Plan:
 
 
 def places(plan: Plan, number: int) -> list[int]:
-    """Which steps of the whole plan a machine has a part of, in their order; the control comes before them."""
+    """The steps of the whole plan in which a machine has a part, in order; the control comes before them."""
     return [at for at in range(len(plan.steps)) if _of(plan, at, number)]
 
 
 def only(step: Step, servers: Sequence[str]) -> Step:
-    """The step with these of its servers. One that names none measures all, so it names them now."""
+    """The step with these of its servers. A step without names measures all, so it names them now."""
     if list(servers) == step.servers and "--servers" in step.arguments:
         return step
     arguments, named = list(step.arguments), ",".join(servers)
@@ -90,7 +91,7 @@ def _of(plan: Plan, at: int, number: int) -> list[str]:
 
 
 def _balanced(loads: Mapping[str, float], machines: int) -> list[list[str]]:
-    """The servers of each machine: the one that takes the longest goes to the machine with the least to do."""
+    """The servers of each machine: the longest one goes to the machine with the least to do."""
     shards: list[list[str]] = [[] for _ in range(machines)]
     for server in sorted(loads, key=lambda each: (-loads[each], each)):
         min(shards, key=lambda shard: sum(loads[each] for each in shard)).append(server)

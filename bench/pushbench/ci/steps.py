@@ -18,28 +18,28 @@ from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import parse_quantity
 
 Kind = Literal["run", "compare", "control", "capacity", "machine"]
-"""`machine`: the server that every machine of a run measures, where there are several"""
+"""`machine`: the server that every machine of a run measures, if there are several"""
 MOST_MACHINES = 16
 CONTROL_ROUNDS = 4
-"""of the server that every machine measures: from four starts on a rank-sum test decides, and noise shows"""
+"""of the server that every machine measures: with at least four starts, a rank-sum test can decide, and noise shows"""
 LONGEST_VALUE = 80
 """characters of a variable's value in an error"""
 SEARCH_SECONDS = 300.0
 """of a server's search for its capacity, all starts together"""
 PART_MOST = 1 / 4
-"""of a job's time, where it is bounded"""
+"""of a job's time, if it is limited"""
 ALWAYS = ("rebuilt", "environment")
 NIGHTLY = ("rebuilt", "comment", "environment", "unused")
-"""what the arms of a night's control differ by, in turn; `ALWAYS` for sources that cannot be changed"""
+"""the differences between the arms of a night's control, in rotation; `ALWAYS` for sources that cannot be changed"""
 
 
 class Step(Document):
     """One `pushbench` command."""
 
     kind: Kind
-    arguments: list[str] = Field(description="of `./pushbench`, without --out")
+    arguments: list[str] = Field(description="arguments of `./pushbench`, without --out")
     servers: list[str]
-    why: str = Field(description="a sentence")
+    why: str = Field(description="reason for the step, as a sentence")
 
     def argument(self, option: str) -> str:
         """The value of an option that the command has."""
@@ -52,22 +52,22 @@ class Settings:
 
     push_profile: str = "full"
     check_profile: str = "quick"
-    """of servers that have nothing to be compared with, and of those for which a push has no time left"""
+    """for servers without a comparison, and for servers that a push has no time left for"""
     compare_profile: str = "compare"
     max_time: str = "10m"
     driver: str = "auto"
     job_time: str = ""
-    """of a push or night; empty: it takes as long as it takes"""
+    """of a push or night; empty: unlimited"""
     capacity_time: str = "30m"
-    """of a night, for the capacities of some servers; 0: of none"""
+    """of a night, for the capacities of some servers; 0: none"""
     doubt_time: str = "20m"
-    """of a push, for comparing servers that its history cannot tell about; 0: of none"""
+    """of a push, for comparing servers that its history cannot decide about; 0: none"""
     shards: str = "1"
     """machines that share the servers of a run"""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Settings:
-        """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here. Raises UserError."""
+        """The settings from PUSHBENCH_PUSH_PROFILE and so on; unset or empty ones are defaults. Raises UserError."""
         names = (
             "push_profile",
             "check_profile",
@@ -86,17 +86,17 @@ class Settings:
 
     @property
     def job_seconds(self) -> float | None:
-        """Of a push or night; None where there is no bound. Raises UserError."""
+        """Time of a push or night; None if it is unlimited. Raises UserError."""
         return _seconds("PUSHBENCH_JOB_TIME", self.job_time) if self.job_time else None
 
     @property
     def capacity_seconds(self) -> float:
-        """Of a night's searches, a quarter of the job at most. Raises UserError."""
+        """Time of a night's searches, at most a quarter of the job. Raises UserError."""
         return self._part("PUSHBENCH_CAPACITY_TIME", self.capacity_time)
 
     @property
     def doubt_seconds(self) -> float:
-        """Of a push's comparisons, a quarter of the job at most. Raises UserError."""
+        """Time of a push's comparisons, at most a quarter of the job. Raises UserError."""
         return self._part("PUSHBENCH_DOUBT_TIME", self.doubt_time)
 
     def _part(self, name: str, value: str) -> float:
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def machines(self) -> int:
-        """That share the servers of a run. Raises UserError."""
+        """The number of machines that share the servers of a run. Raises UserError."""
         number = int(self.shards) if self.shards.isascii() and self.shards.isdigit() and len(self.shards) < 4 else 0
         if not 1 <= number <= MOST_MACHINES:
             said = f"PUSHBENCH_SHARDS is {self.shards[:LONGEST_VALUE]!r}, expected a number from 1 to {MOST_MACHINES}"
@@ -114,12 +114,12 @@ class Settings:
 
     @property
     def max_seconds(self) -> float:
-        """Of each server of a comparison. Raises UserError."""
+        """Time for each server of a comparison. Raises UserError."""
         return _seconds("PUSHBENCH_MAX_TIME", self.max_time)
 
 
 def run(servers: Sequence[Server], profile: str, why: str, *, named: bool = True) -> Iterator[Step]:
-    """A run of each suite; the servers are not `named` where they are all that there are."""
+    """A run of each suite; the servers are not `named` if they are all existing ones."""
     for suite, own in by_suite(servers).items():
         ids = [server.id for server in own]
         which = ["--servers", ",".join(ids)] if named else []
@@ -128,10 +128,10 @@ def run(servers: Sequence[Server], profile: str, why: str, *, named: bool = True
 
 
 def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
-    """A server against itself: whatever it finds is the judge's mistake. Another one each night.
+    """A server against itself, where any finding is an error of the judge. Another server each night.
 
-    Processes are built apart for it, at another path or with a change that means nothing, which is another one when all
-    servers had their turn. Of an image there is one for each commit.
+    For processes, the arms are built separately: at another path, or with a change that has no meaning. The change
+    rotates once all servers have had their turn. An image has only one build per commit.
     """
     turns, place = divmod(day.toordinal(), len(catalog))
     server = catalog[place].id
@@ -145,12 +145,12 @@ def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
 
 
 def _has_sources(server: Server) -> bool:
-    """Whether its sources are in its folder, in a language that the changes know."""
+    """Whether its sources are in its folder, in a language that the changes support."""
     return server.spec.language in LANGUAGES and server.described is None
 
 
 def capacities(servers: Sequence[Server], settings: Settings, day: date) -> Iterator[Step]:
-    """Searches for what some of the servers carry: as many as the night has time for, and others each night."""
+    """Searches for the capacities of some servers: as many as fit into the night, and others each night."""
     number = min(int(settings.capacity_seconds // SEARCH_SECONDS), len(servers))
     begin = day.toordinal() * number
     turn = {servers[(begin + each) % len(servers)].id for each in range(number)}
@@ -170,7 +170,7 @@ def by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
 
 
 def _seconds(name: str, value: str) -> float:
-    """The duration that a variable has. Raises UserError."""
+    """The duration in a variable. Raises UserError."""
     try:
         seconds = parse_quantity(value, Unit.SECONDS)
     except UserError:

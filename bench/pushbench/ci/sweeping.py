@@ -1,7 +1,7 @@
-"""Pull requests of forks whose newest commit has no status of ours get one that waits.
+"""Gives a waiting status to pull requests of forks whose newest commit has no status of ours.
 
-`report` follows the runs of bench.yml. A fork can delete that file and have a job of the required name elsewhere; the
-check run of that job would be alone, and would count.
+`report` follows the runs of bench.yml. A fork can delete that file and have a job with the required name elsewhere;
+that job's check run would be the only one, and would count.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pushbench.ci.trust import Origin, origin_of
 from pushbench.reporting.comment import Link, Message, comment
 
 MOST_PULL_REQUESTS = 50
-"""the ones that changed last; each takes one request, of the thousand an hour that a repository's token has"""
+"""the most recently changed; each takes one request, of the thousand per hour that a repository's token has"""
 NO_RUN = Origin(0, "doubted")
-"""of a check that no run caused, which every run may replace"""
+"""for a check that no run caused, which every run may replace"""
 PULLS = TypeAdapter(list[PullRequest])
 
 

@@ -1,8 +1,8 @@
 """The members of an untrusted plain tar archive, validated and read in bounded memory.
 
-Python's `tarfile` is made to read as much as possible: sparse files, long names, extended headers, the next header
-after a broken one. Two readers that differ in such a thing see two archives. This one takes regular files and folders
-with short plain names, and refuses everything else.
+Python's `tarfile` reads as much as possible: sparse files, long names, extended headers, the next header after a broken
+one. Two readers that differ in any of this see two different archives. This one accepts regular files and folders with
+short plain names, and rejects everything else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUMBER = re.compile(rb"[0-7]{1,11}[\0 ]{1,7}|[0-7]{12}", re.ASCII)
 
 @dataclass(frozen=True)
 class Span:
-    """Where the content of a member lies in the archive."""
+    """The position of a member's content in the archive."""
 
     offset: int
     size: int
@@ -104,7 +104,7 @@ def _number(field: bytes) -> int:
 
 
 def _require_end(file: BinaryIO, left: int) -> None:
-    """Only zeros may follow the end mark, or another reader may see more."""
+    """Only zeros may follow the end mark; otherwise another reader might see more."""
     file.seek(-left, 2)
     if left < 2 * BLOCK or left > MOST_PADDING or any(file.read(left)):
         raise UserError("the archive does not end after its end mark")

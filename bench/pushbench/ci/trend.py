@@ -1,4 +1,4 @@
-"""Which runs of bench.yml are points of the trend: pushes to the default branch, nights, and what goes on with them."""
+"""Which runs of bench.yml are points of the trend: pushes to the default branch, nights, and their continuations."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pushbench.ci.trust import Home, Source, standing
 from pushbench.foundation.errors import UserError
 
 TREND = ("push", "schedule")
-"""the events of such runs, as plans name them"""
+"""the events of such runs, as in plans"""
 EVENTS: Mapping[Source, str] = {"push": "push", "night": "schedule"}
 
 
 class NoPoint(UserError):
-    """A run that is no point of the trend, and why."""
+    """A run that is not a point of the trend, with the reason."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The subject of a run of the trend, by GitHub's description, never by an artifact."""
+    """The subject of a run of the trend, from GitHub's description, never from an artifact."""
 
     event: str
-    """as plans name it; empty for a run that goes on, which may be of either"""
+    """as in plans; empty for a continuation, which may be of either"""
     sha: str
     first: int
-    """the run that began"""
+    """the first run in the chain"""
 
 
 def origin(run: Run, home: Home) -> Origin:
-    """What the run measures. Raises NoPoint for a run that is no point of the trend."""
+    """The origin of the run. Raises NoPoint for a run that is not a point of the trend."""
     if run.event not in ("push", "workflow_dispatch"):
         raise _neither(run)
     found = standing(run, home)

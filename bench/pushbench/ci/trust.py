@@ -1,7 +1,7 @@
-"""Trust: from GitHub's description of a run to what its artifacts may decide, and for which commit. Pure.
+"""Trust: from GitHub's description of a run, what its artifacts may decide, and for which commit. Pure.
 
 The author of a fork controls the workflow and the code of the fork's own runs, so such a run can upload anything. A
-check is green only for what a trusted run measured, or where GitHub's own list of changed files shows that there was
+check is green only for measurements of a trusted run, or if GitHub's own list of changed files shows that there was
 nothing to measure.
 """
 
@@ -20,31 +20,31 @@ from pushbench.ci.plan import FULL_LABEL, is_link, touched
 BENCH = "bench.yml"
 WORKFLOW = f".github/workflows/{BENCH}"
 DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re.ASCII)
-"""the name that bench.yml gives to runs that a maintainer started for a pull request"""
+"""the name in bench.yml of runs that a maintainer starts for a pull request"""
 CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at ([0-9a-f]{40})", re.ASCII)
-"""the name of runs that go on with what another run has begun"""
+"""the name of runs that continue another run"""
 NIGHT = "bench night"
-"""the name of nights"""
+"""the name of nightly runs"""
 
 Source = Literal["doubted", "demand", "merge_group", "night", "push", "pull_request", "dispatch"]
 RANKS: Mapping[Source, int] = {
     "doubted": 0,
-    "demand": 1,  # a part of the servers, chosen by hand
+    "demand": 1,  # some of the servers, chosen by hand
     "merge_group": 2,
     "pull_request": 2,
-    "dispatch": 3,  # somebody with write access has read this very commit
+    "dispatch": 3,  # a user with write access has read this very commit
     "push": 3,  # it is on the default branch
     "night": 3,
 }
-"""what outranks what on the same commit; between equals the newer run counts"""
+"""ranks for the same commit; between equal ranks, the newer run counts"""
 ORIGIN = re.compile(r"run:([0-9]{1,18}):([a-z_]{1,20})", re.ASCII)
 QUEUED = re.compile(r"gh-readonly-queue/(.{1,200})/pr-([0-9]{1,9})-([0-9a-f]{40})", re.ASCII)
-"""the branch of a merge group; the SHA in it is that of the base"""
+"""the branch of a merge group; the SHA in it is the base"""
 
 
 @dataclass(frozen=True)
 class Home:
-    """The repository that the runs are of, as GitHub describes it."""
+    """The repository of the runs, as described by GitHub."""
 
     name: str
     """`owner/name`"""
@@ -53,17 +53,17 @@ class Home:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a run counts for."""
+    """The significance of a run."""
 
     source: Source
     sha: str
     """the commit that the run is about"""
     pull_request: int | None = None
-    """its number, where a maintainer's dispatch names one"""
+    """its number, if a maintainer's dispatch names one"""
     continues: int | None = None
-    """the id of the run that this one goes on with"""
+    """the id of the run that this one continues"""
     doubt: str = ""
-    """why its artifacts are not read, as a sentence without a subject; empty where they are"""
+    """why its artifacts are not read, as a sentence without a subject; empty if they are read"""
 
     @property
     def believed(self) -> bool:
@@ -72,14 +72,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a pull request needs measured; false if nothing."""
+    """The measurements that a pull request needs; false if there are none."""
 
     compared: Sequence[str] = ()
     """folders of servers that changed"""
     new: Sequence[str] = ()
-    """folders of servers that the default branch does not have"""
+    """folders of servers that the default branch lacks"""
     everything: Sequence[str] = ()
-    """why every server is to be measured"""
+    """why every server has to be measured"""
 
     def __bool__(self) -> bool:
         return bool(self.compared or self.new or self.everything)
@@ -87,7 +87,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Origin:
-    """Which run wrote a check: the `external_id` of the check run."""
+    """The run that wrote a check: the `external_id` of the check run."""
 
     run: int
     source: Source
@@ -96,21 +96,21 @@ class Origin:
         return f"run:{self.run}:{self.source}"
 
     def outranks(self, other: Origin) -> bool:
-        """Whether a check of this origin may not be replaced by the other."""
+        """Whether the other origin may not replace a check of this origin."""
         if self.run == other.run:
             return False
         return (RANKS[self.source], self.run) > (RANKS[other.source], other.run)
 
 
 def origin_of(external_id: str) -> Origin | None:
-    """None for a check run that Pushbench did not write, such as a job's."""
+    """The origin; None for a check run that Pushbench did not write, such as a job's."""
     found = ORIGIN.fullmatch(external_id)
     source: Source | None = next((each for each in RANKS if found and each == found[2]), None)
     return Origin(int(found[1]), source) if found and source else None
 
 
 def standing(run: Run, home: Home, authors: Sequence[str | None] = ()) -> Standing:
-    """What the run counts for. `authors` are those of the pull requests from its branch, None for a deleted account."""
+    """The run's standing. `authors` are those of the pull requests from its branch, None for a deleted account."""
     match run.event:
         case "pull_request":
             doubt = _doubt_of_pull_request(run, home, authors)
@@ -127,7 +127,7 @@ def standing(run: Run, home: Home, authors: Sequence[str | None] = ()) -> Standi
 
 
 def continuing(found: Standing, first: Standing | None) -> Standing:
-    """The standing of a run that goes on with another, whose own is `first`; None where that is unknown."""
+    """The standing of a run that continues another one, whose own is `first`; None if that is unknown."""
     taken_up = first is not None and first.source in ("push", "night") and first.continues is None
     if first is None or not taken_up or not first.believed or first.sha != found.sha:
         doubt = f"claims to go on with the run {found.continues}, which is no night or push of that commit"
@@ -136,15 +136,15 @@ def continuing(found: Standing, first: Standing | None) -> Standing:
 
 
 def of_foreign_head(run: Run, home: Home) -> bool:
-    """Whether the head is of another repository; that of a deleted one is."""
+    """Whether the head is in another repository, which includes a deleted one."""
     return run.head_repository is None or run.head_repository.full_name != home.name
 
 
 def to_measure(changed: Mapping[str, bool], labels: frozenset[str], folders: frozenset[str]) -> Wanted:
-    """What a pull request needs measured.
+    """The measurements that a pull request needs.
 
-    `changed` are the paths that changed, each with whether it is gone; `folders` those of the servers of the default
-    branch. Of a server whose server.yml is gone there is nothing to measure.
+    `changed` are the changed paths, each with whether it is deleted; `folders` those of the servers of the default
+    branch. A server whose server.yml is deleted needs no measurement.
     """
     touched_folders, harness = touched(list(changed))
     gone = {PurePosixPath(path).parts[1] for path, is_gone in changed.items() if is_gone and _describes_a_server(path)}
@@ -188,7 +188,7 @@ def _doubt_of_branch(run: Run, home: Home) -> str:
 
 
 def _dispatched(run: Run) -> Standing:
-    """By its name, which the workflow of the default branch gave to it from inputs of somebody with write access."""
+    """The standing from its name, which the default branch's workflow built from the inputs of a trusted user."""
     if named := DISPATCHED.fullmatch(run.display_title):
         return Standing("dispatch", named[2], pull_request=int(named[1]))
     if named := CONTINUED.fullmatch(run.display_title):

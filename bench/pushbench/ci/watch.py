@@ -1,4 +1,4 @@
-"""One turn of the watch: schedules, checks that were left open or never made, and the benchmark machine."""
+"""One turn of the watch: schedules, checks that were left open or never created, and the benchmark machine."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from pushbench.ci.watching import Queue
 from pushbench.foundation.errors import UserError
 
 SECOND_LOOK_SECONDS = 300.0
-"""before an issue is opened: a just-in-time runner is not there for some time between two jobs"""
+"""before an issue is opened: a just-in-time runner is unregistered for some time between two jobs"""
 MOST_ENDED = 5
-"""completed runs whose jobs are asked for: the newest tells when the machine last had a job"""
+"""completed runs whose jobs are requested: the newest shows when the machine last had a job"""
 MOST_COMMITS = 100
-"""whose checks are asked for, the newest"""
+"""whose checks are requested, the newest"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Watch:
     """with a token that may list the machines"""
     note: Note
     tell: Note
-    """takes the texts for the webhook"""
+    """gets the texts for the webhook"""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     sleep: Callable[[float], None] = time.sleep
 
@@ -75,7 +75,7 @@ class Watch:
             self.note(f"report started for the run {number}, whose check was left open")
 
     def _forks(self) -> None:
-        """A fork without bench.yml causes no run that is reported, on an idle repository perhaps for days."""
+        """Report for forks. A fork without bench.yml causes no reported run, on an idle repository maybe for days."""
         if found := unchecked(self.github):
             dispatch(self.github, watching.REPORT, home(self.github).default_branch, {}, repeatable=True)
             self.note(
@@ -116,7 +116,7 @@ class Watch:
         return watching.read_queue([(run, jobs(self.github, run)) for run in asked], self.github.repository)
 
     def _machines(self) -> list[Runner] | None:
-        """None without a token, or where GitHub refuses it: the queue shows most of it, later."""
+        """The machines; None without a token, or if GitHub refuses it: the queue shows most of it, but later."""
         if self.machines is None:
             return None
         try:
@@ -129,7 +129,7 @@ class Watch:
 
 
 def keep_alive(github: GitHub, note: Note) -> None:
-    """Enable what GitHub disabled on an idle repository. What cannot be enabled is a note. Raises GitHubError."""
+    """Enable what GitHub disabled in an idle repository. Failures become notes. Raises GitHubError."""
     for each in watching.to_enable(workflows(github)):
         try:
             enable(github, each)

@@ -17,19 +17,19 @@ REPORT = "report.yml"
 SCHEDULED = ("night.yml", "watch.yml")
 WATCHED = (BENCH, "publish.yml", REPORT, *SCHEDULED)
 LABEL = "pushbench"
-"""of the two that bench.yml asks for, the one that is ours; a job that asks for more is for another machine"""
+"""our own one of the two labels in bench.yml; a job that requests more labels is for another machine"""
 
 LONGEST_WAIT = timedelta(minutes=30)
-"""of a job while the machine has nothing to do: between two jobs it cleans up and registers again, for some minutes"""
+"""of a job while the machine is idle: between two jobs it cleans up and registers again, for some minutes"""
 LONGEST_QUEUE = timedelta(hours=24)
 """after which GitHub cancels a job (https://docs.github.com/en/actions/reference/limits)"""
 SWEPT = timedelta(days=2)
 LISTED = SWEPT + 2 * LONGEST_QUEUE
-"""age of the oldest run that is looked at: it may have waited before it ended"""
+"""age of the oldest run that is checked: it may have waited before it ended"""
 SETTLED = timedelta(minutes=15)
-"""after a run ended: its report is on its way"""
+"""after a run's end: its report is still being written"""
 UNREPORTED = timedelta(hours=3)
-"""after a run ended: so long a commit without any check gets another report"""
+"""after a run's end: until then, a commit without any check gets another report"""
 MOST_SWEPT = 10
 MOST_SHOWN = 10
 DISABLED_BY_GITHUB = "disabled_inactivity"
@@ -53,12 +53,12 @@ class Queue:
     """when the newest job ended that a machine had taken"""
 
     def overdue(self, now: datetime) -> list[Waiting]:
-        """Those that waited longer than they should since the machine's last job ended."""
+        """The jobs that have waited too long since the machine's last job ended."""
         return [each for each in self.waiting if now - max(each.since, self.last_ended or each.since) > LONGEST_WAIT]
 
 
 def read_queue(found: Sequence[tuple[DatedRun, Sequence[QueuedJob]]], repository: str) -> Queue:
-    """Of runs with their jobs. Runs of forks do not count: they may ask for any machine, and get none."""
+    """The queue from runs with their jobs. Runs of forks do not count: they may request any machine, and get none."""
     own = [
         (run, jobs)
         for run, jobs in found
@@ -80,15 +80,16 @@ def online(machines: Sequence[Runner]) -> list[Runner]:
 
 
 def is_gone(queue: Queue, machines: Sequence[Runner] | None, now: datetime) -> bool:
-    """`machines` are None where no token may list them. A machine at work may be listed as offline for a while
-    (https://github.com/actions/runner/issues/3448)."""
+    """`machines` are None if no token may list them. A working machine may be listed as offline for a while
+    (https://github.com/actions/runner/issues/3448).
+    """
     if queue.busy:
         return False
     return bool(queue.overdue(now)) or (machines is not None and not online(machines))
 
 
 def is_back(queue: Queue, machines: Sequence[Runner] | None, now: datetime, opened: datetime) -> bool:
-    """Whether something shows it; that nothing waits any more does not."""
+    """Whether there is evidence for it; an empty queue is none."""
     if is_gone(queue, machines, now):
         return False
     return queue.busy or bool(online(machines or ())) or (queue.last_ended is not None and queue.last_ended > opened)
@@ -135,7 +136,7 @@ ON_THE_MACHINE = (
 
 
 def finished(runs: Sequence[DatedRun], now: datetime) -> list[DatedRun]:
-    """The runs that ended lately and whose report should be done. Those of forks that wait for an approval are none."""
+    """The recently ended runs whose report should be done. Runs of forks that wait for an approval are left out."""
     return [
         run
         for run in runs
@@ -153,7 +154,7 @@ def subject(run: DatedRun) -> str:
 
 
 def origin(check: CheckRun) -> int | None:
-    """The run that the check is of; None where report.yml did not write it."""
+    """The run of the check; None if report.yml did not write it."""
     found = origin_of(check.external_id)
     return found.run if found else None
 
@@ -161,7 +162,7 @@ def origin(check: CheckRun) -> int | None:
 def to_report(
     runs: Sequence[DatedRun], checks: Mapping[str, Sequence[CheckRun]], queue: Queue, now: datetime
 ) -> list[int]:
-    """The runs whose check has to be ended: `checks` are those of each commit. At most `MOST_SWEPT`."""
+    """The runs whose check has to be completed: `checks` are those of each commit. At most `MOST_SWEPT`."""
     going_on = {subject(run) for run in runs if run.status != "completed"}
     found = [each.run.id for each in queue.waiting if now - each.since > LONGEST_QUEUE]
     for sha, of_commit in checks.items():
@@ -178,8 +179,9 @@ def to_report(
 
 
 def to_enable(workflows: Sequence[Workflow]) -> list[Workflow]:
-    """Those that GitHub disabled, and each that has a schedule: that enabling an active one starts its 60 days anew is
-    what others rely on (https://github.com/liskin/gh-workflow-keepalive), and is not documented."""
+    """The workflows that GitHub disabled, and each with a schedule. Others rely on it that enabling an active workflow
+    restarts its 60 days (https://github.com/liskin/gh-workflow-keepalive), but it is not documented.
+    """
     return [
         each
         for each in workflows
@@ -189,7 +191,7 @@ def to_enable(workflows: Sequence[Workflow]) -> list[Workflow]:
 
 
 def switched_off(workflows: Sequence[Workflow]) -> dict[Cause, list[str]]:
-    """What the issue says of each that somebody, or the making of a fork, has switched off."""
+    """The issue's text for each workflow that a user, or the creation of a fork, has disabled."""
     return {
         Cause.of("workflow", each.file, each.state): list(_off(each))
         for each in workflows
@@ -198,7 +200,7 @@ def switched_off(workflows: Sequence[Workflow]) -> dict[Cause, list[str]]:
 
 
 def causes(gone: Sequence[str], workflows: Sequence[Workflow]) -> dict[Cause, Sequence[str]]:
-    """`gone` is what there is to say of the machine, empty where it is there."""
+    """`gone` is the text about the machine, empty if the machine is there."""
     return {**({MACHINE: gone} if gone else {}), **switched_off(workflows)}
 
 

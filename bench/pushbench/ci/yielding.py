@@ -1,7 +1,7 @@
 """The order on the one machine that measures: pull requests and people before nights and pushes.
 
-Actions has no priorities (https://docs.github.com/en/actions/concepts/workflows-and-actions/concurrency). So a run of
-the trend asks between two servers whether a job waits, and ends early for it. `going_on` resumes it.
+Actions has no priorities (https://docs.github.com/en/actions/concepts/workflows-and-actions/concurrency). So between
+two servers, a run of the trend checks whether a job waits, and ends early for it. `going_on` resumes it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pushbench.foundation.errors import UserError
 Note = Callable[[str], None]
 
 LEAST_SECONDS = 60.0
-"""between two questions: a token has 1,000 requests an hour"""
+"""between two queries: a token has 1,000 requests per hour"""
 LONGEST_SECONDS = 30.0
-"""of a question: the machine is idle meanwhile"""
+"""of a query: the machine is idle meanwhile"""
 MOST_RUNS = 20
-"""whose jobs a question looks at"""
+"""whose jobs a query checks"""
 
 
 def in_background(run: Run) -> bool:
@@ -36,7 +36,7 @@ def in_background(run: Run) -> bool:
 def goes_first(run: Run, *, repository: str, branch: str) -> bool:
     """Whether a night or push gives way to it: a pull request, or a run that a person started on the branch.
 
-    A fork's own runs do not count. The machine refuses their jobs, and nobody outside may stop a night.
+    A fork's own runs do not count. The machine rejects their jobs, and no outsider may stop a night.
     """
     if run.head_repository is None or run.head_repository.full_name.lower() != repository.lower():
         return False
@@ -52,7 +52,7 @@ def waits(jobs: Sequence[QueuedJob]) -> bool:
 
 @dataclass
 class Queue:
-    """The jobs that wait for the machine, as GitHub tells. Trouble with GitHub means that nobody waits, said once."""
+    """The jobs that wait for the machine, according to GitHub. Errors of GitHub count as an empty queue, noted once."""
 
     github: GitHub
     own_run: int
@@ -64,7 +64,7 @@ class Queue:
     _in_trouble: bool = False
 
     def __call__(self) -> str | None:
-        """What waits, as a part of a sentence; None also where the last question is less than a minute ago."""
+        """The waiting job, as a part of a sentence; also None if the last query is less than a minute ago."""
         now = self.clock()
         if self._asked is not None and now - self._asked < LEAST_SECONDS:
             return None

@@ -1,4 +1,4 @@
-"""The command line. One module a command; what a command needs it imports when it runs, so that --help stays fast."""
+"""The command line, one module per command. A command imports what it needs when it runs, so --help stays fast."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ Pushbench measures servers that push: how fast they deliver, and at what cost.
 Start here:
   ./pushbench servers     the servers, and which of them run on this machine
   ./pushbench run go --profile smoke
-                          builds, checks and measures one of them
-  make bench              measures four of them in about five minutes
+                          builds, checks and measures one server
+  make bench              measures four servers in about five minutes
   ./pushbench show        shows the newest result again
-  ./pushbench site        writes the results as pages, out/site
+  ./pushbench site        writes the results as pages to out/site
 
-All commands: ./pushbench -h. Each of them has -h with examples."""
+All commands: ./pushbench -h. Each command has -h with examples."""
 
 app = typer.Typer(
     name="pushbench",
@@ -124,26 +124,26 @@ for command in (
 
 
 def main() -> None:
-    """Run the command line; ends the process with its exit code."""
+    """Run the command line, and exit with its exit code."""
     try:
         command_of(app)(run.with_resume_value(sys.argv[1:]), prog_name="pushbench")
     except UserError as error:
         _give_up(str(error))
     except BrokenPipeError:
-        # The program that read the output has enough, as in `pushbench show | head`.
+        # The reader has closed the pipe, as in `pushbench show | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         _give_up(_file_error(error))
 
 
 def _file_error(error: OSError) -> str:
-    """One line for what the file system refused: the file, the reason and, where the disk is full, what to do."""
+    """Return an error of the file system in one line: the file, the reason and, if the disk is full, what to do."""
     hint = "; make room and try again" if error.errno in NO_ROOM else ""
     return f"{error.filename or 'a file'}: {error.strerror or error}{hint}"
 
 
 def _give_up(message: str) -> None:
-    """Say the error, in a job of GitHub Actions also as an annotation, which `pushbench ci report` reads."""
+    """Print the error and exit. In a GitHub Actions job, also annotate it; `pushbench ci report` reads annotations."""
     from pushbench.ci.actions import annotate
 
     annotate("error", message)

@@ -1,4 +1,4 @@
-"""How help shows arguments: `SERVER...`, without the types of Python that typer writes beside them."""
+"""Shows arguments in help as `SERVER...`, without the Python types that typer adds."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class NamedArgument(TyperArgument):
         return record and (f"{self.display_name_raw}{several}", record[1])
 
 
-@cache  # it never changes, and typer takes 50 ms to make it
+@cache  # the result never changes, and typer takes 50 ms to build it
 def command_of(app: typer.Typer) -> Any:
-    """The command line that typer makes of `app`, with such arguments in all commands."""
+    """Return the command line that typer builds from `app`, with a NamedArgument for each argument."""
     command = typer.main.get_command(app)
     _name_arguments(command)
     return command

@@ -38,7 +38,7 @@ def bake(
     cache: Annotated[
         Literal["none", "local", "registry"],
         typer.Option(
-            "--cache", help="Where layers are kept, beside the builder's own cache.", metavar="none|local|registry"
+            "--cache", help="Where to keep layers, besides the builder's own cache.", metavar="none|local|registry"
         ),
     ] = "none",
     output: Annotated[

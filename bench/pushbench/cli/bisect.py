@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
 def bisect(
     *,
     good: Annotated[str, typer.Option("--good", help="A commit without the regression.", metavar="REF")],
-    bad: Annotated[str, typer.Option("--bad", help="A later commit with it.", metavar="REF")],
+    bad: Annotated[str, typer.Option("--bad", help="A later commit with the regression.", metavar="REF")],
     server: Annotated[
         str,
         typer.Option("--server", help="The server that got worse.", metavar="SERVER", autocompletion=complete_servers),
@@ -50,21 +50,21 @@ def bisect(
         str,
         typer.Option(
             "--metric",
-            help="The metric that got worse; it has a margin.",
+            help="The metric that got worse. It must have a margin.",
             metavar="METRIC",
             show_default="CPU per unit of work",
         ),
     ] = "",
     profile: ProfileOption = "compare",
-    parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
+    parameter: ParameterOption = [],  # noqa: B006 - typer only reads it
     max_time: Annotated[
-        str, typer.Option("--max-time", help="For one comparison, builds not counted.", metavar="TIME")
+        str, typer.Option("--max-time", help="Maximum time per comparison, without builds.", metavar="TIME")
     ] = "5m",
     total_time: Annotated[
         str,
-        typer.Option("--total-time", help="Begin no comparison after this time.", metavar="TIME", show_default="none"),
+        typer.Option("--total-time", help="Start no comparison after this time.", metavar="TIME", show_default="none"),
     ] = "",
-    restart: Annotated[bool, typer.Option("--restart", help="Forget the steps of an earlier search.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard the steps of an earlier search.")] = False,
     driver: DriverOption = "process",
     workers: WorkersOption = None,
     skip_verify: SkipVerifyOption = False,
@@ -74,8 +74,9 @@ def bisect(
 ) -> None:
     """Find the commit that made a server worse.
 
-    Compares commits with the good one: about log2 of their number. Only commits that changed the server count, and one
-    that does not build or breaks a rule is skipped. Every step is kept: the same command goes on with a search.
+    Compares commits with the good one; N commits take about log2(N) comparisons. Only commits that changed the server
+    count. A commit that does not build or breaks a rule is skipped. Every step is saved: run the same command again to
+    continue a search.
 
     Exit code: 0 found, 2 usage or configuration error, 3 not decided, or no regression between the two.
     """
@@ -102,7 +103,7 @@ def bisect(
         with watching() as watch:
             found = bisecting.bisect(project, request, how, thresholds_of(project), watch)
     except (KeyboardInterrupt, Interrupted):
-        note("interrupted: the steps so far are safe; the same command goes on")
+        note("interrupted: the steps so far are saved; run the same command again to continue")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))
@@ -112,7 +113,7 @@ def bisect(
 
 
 def _lines(found: Bisection) -> list[str]:
-    """Every step, and the answer last."""
+    """Return a line for each step, and the answer last."""
     rows = [[each.sha[:12], each.word, _change(each.change), str(each.rounds), each.reason] for each in found.steps]
     lines = [*table_lines(["commit", "word", "change", "rounds", ""], rows), ""]
     if found.state == "no-regression":
@@ -121,8 +122,8 @@ def _lines(found: Bisection) -> list[str]:
     for each in found.culprits:
         lines.append(f"{said[found.state]}: {each.sha[:12]} {each.subject}")
     if len(found.culprits) > 1:
-        lines.append("these cannot be told apart: those between them were skipped")
-    return [*lines, f"sure to {100 * (found.confidence or 0):.0f} %, effect {_change(found.effect)}"]
+        lines.append("these cannot be told apart: the commits between them were skipped")
+    return [*lines, f"confidence {100 * (found.confidence or 0):.0f} %, effect {_change(found.effect)}"]
 
 
 def _change(change: float | None) -> str:

@@ -36,12 +36,12 @@ def build(
     suite: SuiteOption = "",
     servers: ServersOption = "",
     test: Annotated[
-        bool, typer.Option("--test", help="Then run the servers' own tests; variants that share tests run them once.")
+        bool, typer.Option("--test", help="Also run the servers' own tests; variants that share tests run them once.")
     ] = False,
 ) -> None:
     """Build the generator (k6) and the servers.
 
-    The servers are built for the process driver. What is up to date is not built again.
+    Builds the servers for the process driver, and skips what is up to date.
     """
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
@@ -65,7 +65,7 @@ def build(
 
 
 def _test(project: Project, prepared: Sequence[Prepared]) -> list[str]:
-    """Run the tests of what was built, those of several folders at a time. Returns the ids whose tests failed."""
+    """Run the tests of the built servers, several folders at a time. Return the ids of servers whose tests failed."""
     from concurrent.futures import ThreadPoolExecutor
 
     from pushbench.building.builds import run_server_tests

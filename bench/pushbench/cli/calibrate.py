@@ -1,4 +1,4 @@
-"""`pushbench calibrate`: how often the judge is right, from comparisons whose answer is known."""
+"""`pushbench calibrate`: how often the judge is right, in comparisons with a known answer."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _MEASURE = examples(
     "./pushbench calibrate measure node-ws",
     "(compares the server with itself)",
     "./pushbench calibrate measure node-ws --fault rebuilt",
-    "(with the same code, built apart)",
+    "(with the same code, built separately)",
     "./pushbench calibrate measure node-ws --fault burn=10%",
     "(the head takes a tenth more CPU)",
     "./pushbench calibrate measure --rounds 30 --all-rounds",
-    "(for a pool of rounds)",
+    "(collects rounds to resample)",
 )
 _REPORT = examples(
     "./pushbench calibrate report docs/calibration --runs 5000",
@@ -47,7 +47,7 @@ _REPORT = examples(
 _ADD = examples(
     "./pushbench calibrate measure go --fault rebuilt",
     "./pushbench calibrate add out/records/20261123T2*.json",
-    "(what it found counts from now on)",
+    "(these comparisons count from now on)",
 )
 
 
@@ -69,16 +69,16 @@ def measure_judge(
         str,
         typer.Option(
             "--fault",
-            help="The fault of the head: none, rebuilt (none, but built apart), comment, unused, layout or environment "
-            "(changes that mean nothing), burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
+            help="The fault in the head: none, rebuilt (none, but built separately), comment, unused, layout or "
+            "environment (meaningless changes), burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
             metavar="FAULT",
         ),
     ] = "none",
     rounds: Annotated[
-        int | None, typer.Option("--rounds", min=1, metavar="N", help="Stop after N rounds at the latest.")
+        int | None, typer.Option("--rounds", min=1, metavar="N", help="Stop after at most N rounds.")
     ] = None,
     all_rounds: Annotated[
-        bool, typer.Option("--all-rounds", help="Play all rounds, even after everything is decided.")
+        bool, typer.Option("--all-rounds", help="Play all rounds, even if everything is decided earlier.")
     ] = False,
     max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
     in_turns: InTurnsOption = False,
@@ -102,8 +102,8 @@ def measure_judge(
 ) -> None:
     """Compare servers with themselves, with or without a fault.
 
-    Works as `pushbench compare` does, with the same exit codes. A wrapper around the server injects the fault; both
-    arms run in one.
+    Works like `pushbench compare`, with the same exit codes. A wrapper around the server injects the fault; both arms
+    run in a wrapper.
     """
     import secrets
 
@@ -160,7 +160,7 @@ def report(
 ) -> None:
     """Count false alarms and detected faults.
 
-    Also judges thousands of comparisons that are resampled from those with all their rounds, or simulated.
+    Also judges thousands of comparisons that are simulated, or resampled from comparisons with all their rounds.
     """
     from pushbench.calibration import error_rates
     from pushbench.calibration.report import markdown
@@ -188,7 +188,7 @@ def report(
 
 
 def _files(given: list[Path]) -> list[Path]:
-    """The files, and those in the folders. Raises UserError for a folder without one."""
+    """Return the given files and those in the given folders. Raises UserError for a folder without records."""
     found: list[Path] = []
     for path in given:
         files = sorted(path.glob("*.json")) if path.is_dir() else [path]
@@ -205,10 +205,10 @@ def add(
     *,
     into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")] = CORPUS,
 ) -> None:
-    """Add comparisons whose answer is known to those that count.
+    """Add comparisons with a known answer to those that count.
 
-    Writes small copies of the records for `report`, without histograms and timelines, and says what all of them in
-    the folder amount to: how many comparisons of a server with itself called a row worse, and how many may.
+    Writes small copies of the records for `report`, without histograms and timelines. Then prints, for all records in
+    the folder, how many comparisons of a server with itself called a row worse, and the possible share of false alarms.
     """
     from pushbench.calibration import error_rates
     from pushbench.calibration.report import bound

@@ -1,4 +1,4 @@
-"""`pushbench calibrate bias`: what a change without a meaning costs, measured server by server."""
+"""`pushbench calibrate bias`: what a meaningless change costs, measured server by server."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 BIAS = examples(
     "./pushbench calibrate bias go node-ws",
     "./pushbench calibrate bias --total-time 5h",
-    "(all servers, as far as the time goes)",
+    "(all servers, within this time)",
     "./pushbench calibrate bias go --change comment --times 3",
     "./pushbench calibrate bias --times 0",
-    "(the page, from what is there)",
+    "(only writes the page again)",
 )
 PROFILE = "compare"
 CORPUS = Path("docs/calibration")
@@ -41,33 +41,33 @@ def bias(
         list[str] | None,
         typer.Option(
             "--change",
-            help="Try only this one: comment, unused, layout, environment or rebuilt; repeatable.",
+            help="Try only this change: comment, unused, layout, environment or rebuilt; repeatable.",
             metavar="CHANGE",
         ),
     ] = None,
     times: Annotated[
-        int, typer.Option("--times", min=0, metavar="N", help="So many comparisons of each server with each change.")
+        int, typer.Option("--times", min=0, metavar="N", help="Comparisons of each server with each change.")
     ] = 1,
-    max_time: Annotated[str, typer.Option("--max-time", help="For one comparison.", metavar="TIME")] = "10m",
+    max_time: Annotated[str, typer.Option("--max-time", help="Maximum time per comparison.", metavar="TIME")] = "10m",
     total_time: Annotated[
-        str, typer.Option("--total-time", help="For all of them.", metavar="TIME", show_default="none")
+        str, typer.Option("--total-time", help="Maximum time for all comparisons.", metavar="TIME", show_default="none")
     ] = "",
     driver: DriverOption = "process",
     wait: WaitOption = False,
     into: Annotated[
         Path | None,
-        typer.Option("--into", help="Where the comparisons are kept.", metavar="FOLDER", show_default=str(CORPUS)),
+        typer.Option("--into", help="Where to keep the comparisons.", metavar="FOLDER", show_default=str(CORPUS)),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default=str(OUT))
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure what a change without a meaning costs.
+    """Measure what a meaningless change costs.
 
     Compares servers with builds of the same code, which differ by a comment, an unused function, the order of
-    functions, the size of the environment, or their path. Each comparison is kept as soon as it has ended, and counts
-    among those of a server with itself: the same command goes on. The last lines are margins for thresholds.yml.
+    functions, the size of the environment, or their path. Each comparison is saved when it ends, and counts as one of a
+    server with itself. Run the same command again to continue. The last lines are margins for thresholds.yml.
     """
     from pushbench.calibration import bias_table
     from pushbench.calibration.bias import biases, of_newest_ways
@@ -85,7 +85,7 @@ def bias(
     thresholds = thresholds_of(project)
     request = _request(project, named or [], change or [], times, total_time)
     seconds = options.seconds("--max-time", max_time)
-    # The code is that of the checkout, whose rules `pushbench verify` has checked.
+    # No verification: the code is the checkout's, which `pushbench verify` has checked.
     how, ended = Options(DriverChoice(driver), wait=wait, verify=False), True
     with locked(project.cache / "bias.lock", lambda: note("waiting for another campaign of this checkout")):
         try:
@@ -96,9 +96,9 @@ def bias(
                 kept = of_newest_ways(of_schedules(_kept(into), _schedules(project)))
                 left = play(request, kept, compare, lambda each: note(str(store.write_record(into, each))), note)
                 missing = counted(left, "comparison") if left else "nothing"
-                note(f"missing: {missing}" + ("; the same command goes on" if left else ""))
+                note(f"missing: {missing}" + ("; run the same command again to continue" if left else ""))
         except (KeyboardInterrupt, Interrupted, GaveWay):
-            note("interrupted: what has ended is kept; the same command goes on")
+            note("interrupted: finished comparisons are saved; run the same command again to continue")
             ended = False
         found = biases(_kept(into), thresholds)
         write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2, by_alias=True).encode() + b"\n")
@@ -113,8 +113,9 @@ def bias(
 
 
 def _request(project: Project, names: list[str], changes: list[str], times: int, total_time: str) -> BiasRequest:
-    """Each server with each change that it can have, the servers in turn. Raises UserError for an unknown name, and
-    where the project is no git checkout.
+    """Request each server with each change that applies to it, one change after another.
+
+    Raises UserError for an unknown name, or if the project is not a git checkout.
     """
     from math import inf
 
@@ -158,7 +159,7 @@ def _schedules(project: Project) -> dict[str, Schedule]:
 def _compare(
     wanted: Wanted, *, project: Project, thresholds: Thresholds, seconds: float, how: Options, watch: Follower
 ) -> Record:
-    """One comparison, which ends when everything is decided."""
+    """Run one comparison, which ends when everything is decided."""
     import secrets
 
     from pushbench.calibration.faults import Fault

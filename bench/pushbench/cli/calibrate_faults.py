@@ -36,18 +36,18 @@ def faults(
         list[str] | None,
         typer.Option("--way", help="Try only verify, run or compare; repeatable.", metavar="WAY"),
     ] = None,
-    max_time: Annotated[str, typer.Option("--max-time", help="For one comparison.", metavar="TIME")] = "10m",
-    again: Annotated[bool, typer.Option("--again", help="Try what was tried before once more.")] = False,
+    max_time: Annotated[str, typer.Option("--max-time", help="Maximum time per comparison.", metavar="TIME")] = "10m",
+    again: Annotated[bool, typer.Option("--again", help="Repeat what already has a result.")] = False,
     wait: WaitOption = False,
     out: Annotated[
-        Path, typer.Option("--out", help="Write NAME.json and NAME.md, and go on with them.", metavar="NAME")
+        Path, typer.Option("--out", help="Write NAME.json and NAME.md, and continue from them.", metavar="NAME")
     ] = DEFAULT_OUT,
     as_json: JsonOption = False,
 ) -> None:
-    """Try the catalogue of faults, and print what is caught.
+    """Try the catalogue of faults, and print which are caught.
 
-    Each fault is put into a copy of a server, which is verified, run, and compared with the server without the fault.
-    Every result is kept as soon as it is there: the same command goes on, and tries again what was disturbed.
+    Puts each fault into a copy of a server. Verifies and runs the copy, and compares it with the server without the
+    fault. Each result is saved at once: run the same command again to continue, and to repeat what was disturbed.
     """
     from pushbench.calibration.catalogue import read_catalogue, select_ways
     from pushbench.calibration.fault_campaign import FaultRequest, Looking, play
@@ -79,7 +79,7 @@ def faults(
             looking = Looking(faulty, catalogue, thresholds_of(project), request, describe(project.root), watch)
             found = play(looking, file)
     except (KeyboardInterrupt, Interrupted):
-        note("interrupted: what was found so far is safe; the same command goes on")
+        note("interrupted: the results so far are saved; run the same command again to continue")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     write_atomically(out.with_suffix(".md"), markdown(catalogue, found).encode())
     note(f"table {out.with_suffix('.md')}, results {file}")
@@ -90,7 +90,7 @@ def faults(
 
 
 def _print(catalogue: Catalogue, found: FaultResults) -> None:
-    """The table, and the faults that were not caught, within the terminal."""
+    """Print the table and the faults that were not caught, in the width of the terminal."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 StartsOption = Annotated[int, typer.Option("--starts", min=1, max=20, metavar="N", help="Fresh starts of each server.")]
 MaxTimeOption = Annotated[
-    str, typer.Option("--max-time", metavar="TIME", help="For each server, all its starts together.")
+    str, typer.Option("--max-time", metavar="TIME", help="Maximum time per server, for all its starts together.")
 ]
 
 _EXAMPLES = examples(
@@ -68,8 +68,8 @@ def capacity(
 ) -> None:
     """Find the most clients, or the highest rate, that servers carry.
 
-    A search within the limits of the suite, on several fresh starts. Says what ended it, what binds the server there,
-    and what it used. Writes a record below out/capacity.
+    Searches within the limits of the suite, on several fresh starts. Shows what ended the search, which resource binds
+    the server there, and what the server used. Writes a record below out/capacity.
 
     Exit code: 0 found, 1 a server failed or carries nothing, 2 usage or configuration error, 3 a lower bound only.
     """
@@ -82,7 +82,7 @@ def capacity(
     from pushbench.measuring.common import Options
 
     project = Project.current(out)
-    thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
+    thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of searching
     seconds = options.seconds("--max-time", max_time)
     how = Options(
         DriverChoice(driver, port, workers),
@@ -101,7 +101,7 @@ def capacity(
 
 
 def _measured(search: Callable[[Follower], CapacityRecord]) -> CapacityRecord:
-    """What `search` makes. Where somebody ends it, say what is safe, and exit."""
+    """Return the record of `search`. If the user interrupts it, print what is saved, and exit."""
     from pushbench.cli.interrupting import EXIT_INTERRUPTED, watching
     from pushbench.measuring.capacity import SearchInterrupted
 
@@ -110,14 +110,14 @@ def _measured(search: Callable[[Follower], CapacityRecord]) -> CapacityRecord:
             return search(watch)
     except SearchInterrupted as interrupted:
         done = sum(len(each.starts) for each in interrupted.record.servers)
-        options.note(f"interrupted: {done} starts are safe in {interrupted.path}")
+        options.note(f"interrupted: {done} starts are saved in {interrupted.path}")
     except KeyboardInterrupt:
         options.note("interrupted before anything was measured")
     raise typer.Exit(EXIT_INTERRUPTED)
 
 
 def _conclude(record: CapacityRecord, path: str, *, as_json: bool) -> Conclusion:
-    """Print it for people. A server without a number fails, and a lower bound decides nothing."""
+    """Print the result for people. A server without a number fails, and a lower bound decides nothing."""
     from pushbench.cli.conclusion import Conclusion, width
     from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
     from pushbench.metrics.carrying import CapacityReport, results_of

@@ -44,18 +44,17 @@ AcceptOption = Annotated[
     typer.Option("--accept", help="Accept the regressions that thresholds.yml of the --head commit accepts."),
 ]
 MaxRoundsOption = Annotated[
-    int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after N rounds at the latest.")
+    int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after at most N rounds.")
 ]
 MaxTimeOption = Annotated[
     str,
-    typer.Option("--max-time", help="Measure each server for this time at the latest.", metavar="TIME"),
+    typer.Option("--max-time", help="Measure each server for at most this time.", metavar="TIME"),
 ]
 TotalTimeOption = Annotated[
     str,
     typer.Option(
         "--total-time",
-        help="Measure the servers of a suite together for this time at the latest; what decided ones leave goes to the "
-        "others.",
+        help="Maximum time for all servers of a suite; time that decided servers leave goes to the others.",
         metavar="TIME",
         show_default="none",
     ),
@@ -93,7 +92,7 @@ def compare(
     total_time: TotalTimeOption = "",
     in_turns: InTurnsOption = False,
     explain: ExplainOption = True,
-    parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
+    parameter: ParameterOption = [],  # noqa: B006 - typer only reads it
     seed: SeedOption = 1,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
@@ -125,7 +124,7 @@ def compare(
     from pushbench.measuring.common import Options
 
     if accept and not head:
-        raise UserError("--accept needs --head", hint="the lines of the work tree have effect without it")
+        raise UserError("--accept needs --head", hint="the lines of the work tree apply without --accept")
     project = Project.current(out)
     thresholds = thresholds_of(project)
     choice, sources = DriverChoice(driver, port, workers), parse_addresses(source_addresses)

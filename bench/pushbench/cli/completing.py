@@ -1,4 +1,4 @@
-"""What a shell offers for an option's value. A broken checkout offers nothing: the command itself says why."""
+"""Shell completion of values. It offers nothing in a broken checkout: the command itself reports why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pushbench.foundation.errors import UserError
 
 
 def complete_servers(incomplete: str) -> list[str]:
-    """Ids of servers and tiers that begin so; the last one of a list A,B."""
+    """Return ids of servers and tiers that begin with `incomplete`, or with its last item if it is a list A,B."""
     from pushbench.catalog.servers import read_catalog
     from pushbench.foundation.project import Project
 
@@ -22,12 +22,12 @@ def complete_servers(incomplete: str) -> list[str]:
 
 
 def complete_suites(incomplete: str) -> list[str]:
-    """Suites whose names begin so."""
+    """Return the suites whose names begin with `incomplete`."""
     return _beginning(incomplete, _profiles_by_suite())
 
 
 def complete_profiles(incomplete: str) -> list[str]:
-    """Profiles of any suite whose names begin so."""
+    """Return the profiles of any suite whose names begin with `incomplete`."""
     return _beginning(incomplete, sorted({name for each in _profiles_by_suite().values() for name in each}))
 
 

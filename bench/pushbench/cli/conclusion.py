@@ -1,4 +1,4 @@
-"""What a run or a record amounts to, for the commands that end with it: table, report and exit code."""
+"""How commands conclude a run or a record: table, report and exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ BY_SEVERITY = (EXIT_PASS, EXIT_UNDECIDED, EXIT_FAIL)
 
 
 def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
-    """Those of the suites, and in `file` or the checkout's thresholds.yml. Raises UserError where `file` is missing."""
+    """Return the thresholds of the suites, and of `file` or the checkout's thresholds.yml.
+
+    Raises UserError if `file` is missing.
+    """
     if file is not None and not file.exists():
         raise UserError("no such file", where=str(file))
     servers = read_catalog(project.servers)
@@ -38,7 +41,10 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
 def thresholds_for(
     file: Path, suites: Sequence[Suite], servers: Sequence[Server], *, beside: bool = False
 ) -> Thresholds:
-    """Those in `file`, which may name these suites and servers; and those `beside` the descriptions of servers."""
+    """Return the thresholds in `file`, which may name these suites and servers.
+
+    With `beside`, add those in the files beside the descriptions of servers.
+    """
     known = known_suites(suites)
     found = read_thresholds(file, suites=known, servers={server.id: server.spec.suite for server in servers})
     own: dict[Path, dict[str, str]] = {}
@@ -52,7 +58,7 @@ def thresholds_for(
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a run amounts to: the exit code, and the document for programs."""
+    """The result of a run: the exit code, and the document for programs."""
 
     code: int
     document: Any
@@ -61,9 +67,9 @@ class Conclusion:
 
 
 def exit_with(found: Sequence[Conclusion], *, as_json: bool) -> NoReturn:
-    """End the command with the worst exit code. Programs get one document, or a list where there are several suites.
+    """Exit with the worst exit code. Programs get one document, or a list if there are several suites.
 
-    People get the reasons of several suites once more: the tables of the last suite may hide those of the first.
+    People get the reasons of several suites again: the tables of the last suite may have scrolled the first ones away.
     """
     if as_json:
         documents = [each.document for each in found]
@@ -75,7 +81,7 @@ def exit_with(found: Sequence[Conclusion], *, as_json: bool) -> NoReturn:
 
 
 def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> Conclusion:
-    """Judge a run, write its report and the site, and print it for people."""
+    """Judge a run, write its report and the site, and print the result for people."""
     from pushbench.judging.verdict import judge
     from pushbench.profiling.explanation import read_explanations
     from pushbench.records.store import record_path
@@ -98,7 +104,7 @@ def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_jso
 
 
 def width() -> int:
-    """Of the terminal; COLUMNS first, and 80 where there is none, as in a pipe."""
+    """Return the width of the terminal: COLUMNS if set, and 80 without a terminal, as in a pipe."""
     return shutil.get_terminal_size((80, 24)).columns
 
 

@@ -1,4 +1,4 @@
-"""The record that somebody names: of a run, or of a search for capacities."""
+"""Finds the record that the user names: of a run, or of a search for capacities."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pushbench.records.record import Record
 
 
 def read_named(project: Project, name: str) -> Record | CapacityRecord:
-    """The record of a name: `latest` is the newest run, `capacity` the newest search. Raises UserError.
+    """Return the record with a name: `latest` is the newest run, `capacity` the newest search. Raises UserError.
 
-    A beginning that runs and searches share names the run.
+    If ids of both runs and searches begin with the name, it means a run.
     """
     if Path(name).is_file():
         return read_capacity(Path(name)) if is_capacity(Path(name)) else store.read_record(Path(name))

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 
 def examples(*lines: str) -> str:
-    """The epilog of a command: each line as it is typed, or a note in parentheses. Not wrapped, so keep them below
-    76 characters."""
+    """Return the epilog of a command. Each line is a command to type, or a note in parentheses. Lines are not wrapped,
+    so keep them below 76 characters."""
     return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))

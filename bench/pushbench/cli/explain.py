@@ -34,7 +34,7 @@ def explain(
     named: Annotated[
         list[str],
         typer.Argument(
-            help="A record (an id or its beginning, a file, or `latest`, which may be left out), and a server of it.",
+            help="A record (an id, its first characters, a file, or `latest`, the default), and one of its servers.",
             metavar="[RECORD] SERVER",
             autocompletion=complete_servers,
         ),
@@ -50,7 +50,7 @@ def explain(
 
     Plays one more pair of trials with a profiler on both arms, and writes a differential flame graph beside the record.
 
-    Nothing is judged by it. Exit code: 0, or 2 where a server cannot be profiled here.
+    Judges nothing. Exit code: 0, or 2 if the server cannot be profiled here.
     """
     from pushbench.cli.conclusion import color, width
     from pushbench.drivers.choice import DriverChoice
@@ -71,7 +71,7 @@ def explain(
         with watching() as watch:
             found = explaining.explain(project, record, named[-1], options, watch)
     except KeyboardInterrupt:
-        note("interrupted: nothing was written, and the record is as it was")
+        note("interrupted: nothing was written, and the record is unchanged")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if as_json:
         print_json(found.model_dump(mode="json", by_alias=True))

@@ -25,7 +25,7 @@ def export(
     *,
     record: RecordArgument = "latest",
     format_: Annotated[
-        str, typer.Option("--format", help="github-action-benchmark, the only one so far.", metavar="FORMAT")
+        str, typer.Option("--format", help="The format; only github-action-benchmark so far.", metavar="FORMAT")
     ] = "github-action-benchmark",
     into: Annotated[
         Path | None, typer.Option("--into", help="Where the files go.", metavar="FOLDER", show_default="out/export")
@@ -37,7 +37,7 @@ def export(
     Writes one file for each kind of number that the format has.
 
     For github-action-benchmark these are customSmallerIsBetter.json and customBiggerIsBetter.json, named by the `tool`
-    that reads them. Servers without a valid trial are left out and named.
+    that reads them. Servers without a valid trial are left out, with a note.
     """
     import json
 

@@ -1,7 +1,7 @@
 """`pushbench findings`: the table of all servers in docs/findings.md.
 
-A command of its own: `report` and `export` are about one run, and `site` about the results in `out`. This table is made
-of a few kept records of several runs, and is a part of the documentation.
+It is a separate command: `report` and `export` cover one run, and `site` the results in `out`. This table is made from
+a few kept records of several runs, and is part of the documentation.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ def findings(
     add: Annotated[
         list[str],
         typer.Option("--add", help="Keep a record first: an id, a file, `latest` or `capacity`.", metavar="ID"),
-    ] = [],  # noqa: B006 - typer reads it, nobody changes it
+    ] = [],  # noqa: B006 - typer only reads it
     kept: Annotated[
         Path | None, typer.Option("--kept", help="Compact records.", metavar="FOLDER", show_default="docs/measured")
     ] = None,
     into: Annotated[
-        Path | None, typer.Option("--into", help="What is written.", metavar="FILE", show_default="docs/findings.md")
+        Path | None, typer.Option("--into", help="The file to write.", metavar="FILE", show_default="docs/findings.md")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where the file would change.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if the file would change.")] = False,
     out: OutOption = None,
 ) -> None:
     """Write the table of all servers.
 
-    It is made of compact records of one environment, and stands between two markers of the file. Records of another
-    environment are refused, because no ranking has both.
+    The table is made from compact records of one environment, and stands between two markers in the file. Records of
+    another environment are refused, because one ranking cannot have both.
 
     Exit code: 0 written, 1 --check and the file would change, 2 usage or configuration error.
     """
@@ -65,7 +65,7 @@ def findings(
     added = [_keep(project, folder, name) for name in add]
     try:
         after = replaced(before, render_all_servers(read_kept(folder)), str(file))
-    except UserError:  # the folder stays as it was
+    except UserError:  # leave the folder unchanged
         for path in {*added} - known:
             path.unlink(missing_ok=True)
         raise
@@ -73,10 +73,10 @@ def findings(
         options.note(f"kept {project.relative(path)}")
     if check:
         if after != before:
-            options.note(f"{project.relative(file)} is not what the kept records make: run `./pushbench findings`")
+            options.note(f"{project.relative(file)} does not match the kept records: run `./pushbench findings`")
             raise typer.Exit(EXIT_FAIL)
     elif after == before:
-        options.note(f"{project.relative(file)} is as it was")
+        options.note(f"{project.relative(file)} is unchanged")
     else:
         write_atomically(file, after.encode())
         options.note(f"wrote {project.relative(file)}")

@@ -1,4 +1,4 @@
-"""The first run of a server of one's own: a conversation, a short load, and limits by what they say."""
+"""The first run of a user's own server: a conversation, a short load, and limits from their results."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 
 PROFILE = "compare"
-"""its limits hold for what follows: comparisons"""
+"""its limits apply to the comparisons that follow"""
 
 
 class NothingUsual(UserError):
-    """The server speaks as it declares, but the run says nothing that limits could leave room above."""
+    """The server speaks its declared protocol, but the run shows no usual values to derive limits from."""
 
 
 def first_run(project: Project, name: str) -> str:
-    """The lines of a thresholds.yml. Raises UserError where no run is possible, NothingUsual where none counts."""
+    """Return the text of a thresholds.yml. Raises UserError if no run is possible, NothingUsual if the run has none."""
     from pushbench.authoring.promising import thresholds_yml
     from pushbench.catalog.servers import read_catalog, select
     from pushbench.catalog.suites import find_suite
@@ -39,6 +39,6 @@ def first_run(project: Project, name: str) -> str:
     limits = thresholds_yml(record, name, thresholds)
     if limits is None:
         reasons = [each.message for trial in record.trials for each in trial.validity.reasons]
-        what = f"the first run does not count: {reasons[0]}" if reasons else "the first run says no usual numbers"
+        what = f"the first run does not count: {reasons[0]}" if reasons else "the first run shows no usual values"
         raise NothingUsual(what, hint=f"see `./pushbench show {record.id}`")
     return limits

@@ -41,7 +41,7 @@ def history(
     metric: Annotated[
         str,
         typer.Argument(
-            help="`pushbench suites NAME` lists them; or `capacity`.",
+            help="A metric that `pushbench suites NAME` lists, or `capacity`.",
             metavar="METRIC",
             show_default="CPU per unit of work",
         ),
@@ -50,7 +50,7 @@ def history(
     add: Annotated[
         list[str],
         typer.Option("--add", help="Add a record: an id, a file, `latest` or `capacity`.", metavar="ID"),
-    ] = [],  # noqa: B006 - typer reads it, nobody changes it
+    ] = [],  # noqa: B006 - typer only reads it
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
     stage: Annotated[
@@ -96,7 +96,7 @@ def history(
 
 
 def _add(project: Project, folder: Path, name: str) -> Path:
-    """The new file in the history, of a run or of a search for capacities."""
+    """Add a record of a run or of a search for capacities. Return its new file in the history."""
     from pushbench.cli.documents import read_named
     from pushbench.metrics.kept import entry_of, require_whole
     from pushbench.records import capacity_history
@@ -111,7 +111,7 @@ def _add(project: Project, folder: Path, name: str) -> Path:
 
 
 def _read(project: Project, folder: Path, suite: str, profile: str, environment: str) -> tuple[Runs, list[str]]:
-    """The runs of the environment, or of the one measured last, and the keys of all environments."""
+    """Return the runs of the environment, by default the one measured last, and the keys of all environments."""
     from pushbench.records import history as histories
     from pushbench.records.runs import read_runs
 
@@ -119,7 +119,7 @@ def _read(project: Project, folder: Path, suite: str, profile: str, environment:
     if not keys:
         raise _no_run(folder, f"no run of {suite} with the profile {profile}", suite)
     if environment and environment not in keys:
-        hint = f"there are {', '.join(keys)}"
+        hint = f"known: {', '.join(keys)}"
         raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
     return read_runs(folder, environment or keys[0], suite, profile, project.history_cache), keys
 
@@ -151,11 +151,11 @@ def _suites(project: Project, folder: Path, server: str, profile: str) -> list[s
 
 
 def _no_run(folder: Path, what: str, suite: str = "") -> UserError:
-    """The error for a profile that the history has no runs of: with those that it has."""
+    """Return the error for a profile without runs in the history; it names the profiles with runs."""
     from pushbench.records import history as histories
 
     kept = sorted({profile for _, of, profile in histories.folders(folder) if suite in ("", of)})
-    there = f"there is {', '.join(f'--profile {profile}' for profile in kept)}"
+    there = f"known: {', '.join(f'--profile {profile}' for profile in kept)}"
     return UserError(
         what, where=str(folder), hint=there if kept else "`./pushbench history --add latest` keeps the newest run"
     )
@@ -169,7 +169,7 @@ def _list(runs: Runs, keys: list[str]) -> None:
         rows.append([server, str(len(having)), having[0].created[:10], having[-1].created[:10], stages])
     options.print_table(["server", "runs", "first", "last", "stages"], rows)
     if len(keys) > 1:
-        options.note(f"of the environment {keys[0]}; there are others: {', '.join(keys[1:])}")
+        options.note(f"these are of the environment {keys[0]}; other environments: {', '.join(keys[1:])}")
 
 
 def _metric(project: Project, suite: str, name: str) -> Metric:

@@ -1,4 +1,4 @@
-"""What `pushbench history` shows of capacities: which servers have some, and the series of one."""
+"""The capacities in `pushbench history`: the servers that have some, and the series of one server."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pushbench.records.capacity import CLIENTS
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity, Series
 
 METRIC = "capacity"
-"""the word in the place of a metric"""
+"""the word given in place of a metric"""
 SHOWN = 10
-"""searches in the table, the newest"""
+"""number of searches in the table, the newest ones"""
 COLUMNS = ["record", "created", "commit", "subject", "carried", "low", "high", "at_least", "end", "binds"]
 
 Kept = tuple[CapacityEntry, KeptCapacity]
 
 
 def list_capacities(store: Path, suite: str, environment: str) -> bool:
-    """Print the servers that have capacities, by suite, and say whether there are any."""
+    """Print the servers that have capacities, by suite. Return whether there are any."""
     found = [key for key in capacities.folders(store) if suite in ("", key[1]) and environment in ("", key[0])]
-    newest = {of: key for key, of in reversed(found)}  # the one searched last stays
+    newest = {of: key for key, of in reversed(found)}  # the environment searched last wins
     for of, key in sorted(newest.items()):
         series = _series(store, key, of)
         print(f"capacity of {of}, {_what(series)}")
@@ -35,12 +35,12 @@ def list_capacities(store: Path, suite: str, environment: str) -> bool:
         options.print_table(["server", "searches", "newest"], rows)
         _tell_left_out(series, of)
         if others := [other for other, suite_ in found if suite_ == of and other != key]:
-            options.note(f"of the environment {key}; there are others: {', '.join(others)}")
+            options.note(f"these are of the environment {key}; other environments: {', '.join(others)}")
     return bool(newest)
 
 
 def show_capacity(store: Path, server: str, suite: str, environment: str, *, as_csv: bool, as_json: bool) -> None:
-    """Print the series of a server. Raises UserError where the history has none."""
+    """Print the series of a server. Raises UserError if the history has none."""
     chosen = _chosen(store, server, suite, environment)
     series = _series(store, *chosen)
     found = series.of(server)
@@ -55,7 +55,7 @@ def show_capacity(store: Path, server: str, suite: str, environment: str, *, as_
 
 
 def _chosen(store: Path, server: str, suite: str, environment: str) -> tuple[str, str]:
-    """Environment and suite in which the server was searched last."""
+    """Return the environment and the suite of the server's last search."""
     every = capacities.folders(store)
     known: set[str] = set()
     for key, of in every:
@@ -68,12 +68,12 @@ def _chosen(store: Path, server: str, suite: str, environment: str) -> tuple[str
     if not every:
         hint = "`./pushbench history --add capacity` keeps the newest search"
         raise UserError("the history has no capacities", where=str(store), hint=hint)
-    what = f"the history has no capacity of {server}" if server else "say which server"
-    raise UserError(what, where=str(store), hint=f"there are {', '.join(sorted(known))}" if known else None)
+    what = f"the history has no capacity of {server}" if server else "name a server"
+    raise UserError(what, where=str(store), hint=f"known: {', '.join(sorted(known))}" if known else None)
 
 
 def _series(store: Path, environment: str, suite: str) -> Series:
-    """That of the way in which was asked last."""
+    """Return the series with the limits, parameters and way of searching of the last search."""
     entries = capacities.read_entries(store, environment, suite)
     return capacities.series_of(entries, entries[-1].asked)
 
@@ -127,14 +127,14 @@ def _row(found: Kept) -> dict[str, object]:
 
 
 def _cell(value: object) -> object:
-    """As CSV has it, where a text cannot become a formula."""
+    """Return the value for CSV, in which no text can become a formula."""
     if isinstance(value, str):
         return inert(value)
     return "" if value is None else value
 
 
 def _number(kept: KeptCapacity) -> str:
-    """`5,260 [5,230 to 5,710]`, `at least 9,940`, `-`."""
+    """Format a capacity as `5,260 [5,230 to 5,710]`, `at least 9,940` or `-`."""
     if kept.carried is None:
         return "-"
     if kept.at_least:

@@ -1,4 +1,4 @@
-"""`pushbench init`: the files with which a server of one's own is measured, and its first run."""
+"""`pushbench init`: the files for measuring your own server, and its first run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
 
 FOLDER = "bench"
-"""of the repository: below it each server has its folder"""
+"""in the repository; each server has a folder below it"""
 
 _EXAMPLES = examples(
     "./pushbench init ~/chat",
@@ -30,7 +30,7 @@ _EXAMPLES = examples(
     './pushbench init ~/chat --message \'{"type": "chat", "id": {id}}\'',
     "./pushbench init ~/model --over sse --path /v1/chat/completions",
     "./pushbench init ~/chat --no-run --json",
-    "(again, after a change of its files: what is missing is written)",
+    "(again, after changes to its files: writes what is missing)",
 )
 
 
@@ -40,23 +40,23 @@ def register(app: typer.Typer) -> None:
 
 def init(
     repository: Annotated[
-        Path, typer.Argument(help="A clone of the server, or its folder in one.", metavar="REPOSITORY")
+        Path, typer.Argument(help="A clone of the server, or the server's folder in a clone.", metavar="REPOSITORY")
     ],
     *,
     name: Annotated[
-        str, typer.Option("--name", help="Of the server.", metavar="NAME", show_default="the folder's name")
+        str, typer.Option("--name", help="Name of the server.", metavar="NAME", show_default="the folder's name")
     ] = "",
     build: Annotated[
         list[str] | None,
         typer.Option(
-            "--build", help="A command that builds it; repeatable.", metavar="COMMAND", show_default="guessed"
+            "--build", help="A command that builds the server; repeatable.", metavar="COMMAND", show_default="guessed"
         ),
     ] = None,
     start: Annotated[
         str,
         typer.Option(
             "--start",
-            help="The command that starts it. It gets the variable PORT.",
+            help="The command that starts the server. It gets the variable PORT.",
             metavar="COMMAND",
             show_default="guessed",
         ),
@@ -65,23 +65,23 @@ def init(
         str, typer.Option("--path", help="Where clients connect; {group} is the name of a room.", metavar="PATH")
     ] = "",
     message: Annotated[
-        str, typer.Option("--message", help="What they send, with an {id} and {text:200}.", metavar="TEMPLATE")
+        str, typer.Option("--message", help="What clients send, with an {id} and {text:200}.", metavar="TEMPLATE")
     ] = "",
     over: Annotated[
         Literal["websocket", "sse", "http"],
-        typer.Option("--over", help="What clients speak.", metavar="websocket|sse|http"),
+        typer.Option("--over", help="The transport that clients use.", metavar="websocket|sse|http"),
     ] = "websocket",
     run: Annotated[
-        bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, for limits.")
+        bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, to derive limits.")
     ] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Write the files with which a server of your own is measured.
+    """Write the files for measuring your own server.
 
-    Asks five questions; an option answers one in advance. Without a terminal it takes the guesses.
+    Asks five questions; each has an option that answers it in advance. Without a terminal, uses the guessed answers.
 
-    Exit code: 0 the files are there, 2 an answer is missing or wrong, or what is there cannot be used.
+    Exit code: 0 the files exist, 2 an answer is missing or wrong, or an existing file cannot be used.
     """
     from pushbench.authoring import settling
     from pushbench.foundation.project import Project
@@ -97,7 +97,7 @@ def init(
     settled = _write(project, top, folder, answers, force=force)
     if not as_json:
         _tell(project, top, settled)
-    first = _First(why="no run was wanted")
+    first = _First(why="no run was requested")
     if (folder / "thresholds.yml").exists() and not force:
         first = _First(limits="", speaks=True)
     elif run:
@@ -106,19 +106,19 @@ def init(
         settled.append(settling.settle(folder / "thresholds.yml", first.limits, force=force))
     _end(settled, first, name=name, as_json=as_json)
     if first.why and not as_json:
-        when = "for limits, on a quieter machine" if first.speaks else "when the conversation works"
-        print(f"{when}, again: ./pushbench init {repository}")
+        when = "for limits, rerun on a quieter machine" if first.speaks else "when the conversation works, rerun"
+        print(f"{when}: ./pushbench init {repository}")
 
 
 class _Given:
-    """What the options answer."""
+    """The answers that options give."""
 
     def __init__(self, build: list[str] | None, start: str, path: str, message: str, over: Transport) -> None:
         self.build, self.start, self.path, self.message, self.over = build, start, path, message, over
 
 
 def _suite(project: Project, over: Transport) -> str:
-    """The suite that plays protocols over a transport."""
+    """Return the suite that plays declared protocols over a transport."""
     from pushbench.catalog.suites import declaring_suite
 
     return declaring_suite(project.scenarios, over).id
@@ -136,8 +136,8 @@ def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) ->
         build = guessed.build if told == " && ".join(map(as_line, build)) else _commands(told)
     start = given.start or _ask(asks, "What starts it? It gets PORT.", as_line(guessed.start) if guessed.start else "")
     if not start:
-        raise UserError("nothing says what starts the server", where=str(home), hint="--start 'node server.js'")
-    where = "Where do clients connect? {group} is a room." if given.over == "websocket" else "Which path do they ask?"
+        raise UserError("cannot guess what starts the server", where=str(home), hint="--start 'node server.js'")
+    where = "Where do clients connect? {group} is a room." if given.over == "websocket" else "Which path do they use?"
     path = given.path or _ask(asks, where, "/")
     message = given.message or _ask(asks, "What do they send?", ANYTHING[given.over])
     for product in settling.not_ignored(home, guessed.products if build == guessed.build else ()):
@@ -178,13 +178,13 @@ def _name(name: str) -> str:
 
 
 def _named_before(home: Path) -> str:
-    """The name of the one server that the repository describes already."""
+    """Return the name of the server that the repository already describes, if there is exactly one."""
     found = [file.parent.name for file in (home / FOLDER).glob("*/server.yml")]
     return found[0] if len(found) == 1 else ""
 
 
 def _write(project: Project, top: Path, folder: Path, answers: Answers | None, *, force: bool) -> list[Settled]:
-    """All files that need no run. What is written can be read, or nothing is."""
+    """Write all files that need no run. If the answers make invalid files, write none."""
     from pushbench.authoring import settling
     from pushbench.authoring.describing import protocol_yml, server_yml, workflow_yml
 
@@ -199,7 +199,7 @@ def _write(project: Project, top: Path, folder: Path, answers: Answers | None, *
 
 
 def _require_readable(described: str, protocol: str) -> None:
-    """Raises UserError for answers that make no files, before one is written."""
+    """Raise UserError for answers that make invalid files, before any file is written."""
     from pushbench.catalog.protocols import protocol_in
     from pushbench.catalog.servers import ServerFile
     from pushbench.foundation.yamlfile import parse_yaml
@@ -210,7 +210,7 @@ def _require_readable(described: str, protocol: str) -> None:
 
 @dataclass(frozen=True)
 class _First:
-    """The thresholds.yml of a first run; without it why there is none, and whether the server speaks as declared."""
+    """The thresholds.yml of a first run, or why there is none, and whether the server speaks its declared protocol."""
 
     limits: str | None = None
     why: str = ""

@@ -1,4 +1,4 @@
-"""What commands that measure have in common: progress, and an end on request that loses nothing."""
+"""What measuring commands have in common: progress, and interruption without loss."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 def measure(
     play: Callable[[Follower], Record], go_on: Callable[[Path], str], drawn: Thresholds | None = None
 ) -> Record:
-    """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit.
+    """Return the record of `play`. If it gives way or is interrupted, print what is kept and how to `go_on`, and exit.
 
-    With `drawn`, the load is drawn on the terminal, which has to be `drawable`, with these limits.
+    With `drawn`, draw the load with these limits on the terminal, which has to be `drawable`.
     """
     from pushbench.measuring.common import GaveWay, Interrupted
 
@@ -53,7 +53,7 @@ def measure(
 
 @contextlib.contextmanager
 def watching(drawn: Thresholds | None = None) -> Iterator[Follower]:
-    """What shows how far it is, until the block is left. A signal that ends the process interrupts the block."""
+    """Yield what shows progress, until the block is left. A signal to terminate interrupts the block."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     with contextlib.closing(_watch(drawn)) as watch:
@@ -72,15 +72,15 @@ def _watch(drawn: Thresholds | None) -> Follower:
 
 
 def drawable() -> bool:
-    """Whether the terminal takes a drawing; says why it does not."""
+    """Return whether the terminal can show a drawing; if not, print why."""
     if reason := _undrawable():
-        note(f"--watch: {reason}; progress is shown as without it")
+        note(f"--watch: {reason}; showing the usual progress instead")
     return reason is None
 
 
 def _undrawable() -> str | None:
     if not sys.stderr.isatty():
-        return "stderr is no terminal"
+        return "stderr is not a terminal"
     if os.environ.get("NO_COLOR"):
         return "NO_COLOR is set"
     terminal = os.environ.get("TERM", "")

@@ -42,11 +42,14 @@ def judge(
         Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
     ] = None,
     base: Annotated[
-        str, typer.Option("--base", help="Of capacities: another search.", metavar="ID", show_default="the history")
+        str,
+        typer.Option(
+            "--base", help="Compare a capacity record with this one.", metavar="ID", show_default="the history"
+        ),
     ] = "",
     allow_inconclusive: Annotated[
         bool,
-        typer.Option("--allow-inconclusive", help="Exit with 0 if nothing failed, even where something is unknown."),
+        typer.Option("--allow-inconclusive", help="Exit with 0 if nothing failed, even if something is unknown."),
     ] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
@@ -57,7 +60,7 @@ def judge(
 
     With --history, also compares every metric that has a margin with its level in earlier runs.
 
-    A capacity record, such as `capacity`, the newest one, is held against earlier searches, or against --base. A server
+    A capacity record, such as `capacity`, the newest one, is compared with earlier searches, or with --base. A server
     that carries less fails.
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
@@ -86,7 +89,7 @@ def judge(
 
 
 def _judge_run(project: Project, record: Record, thresholds: Thresholds, store: Path | None) -> tuple[Verdict, str]:
-    """The verdict on a run, against the history in `store` if one is given, and the text for people."""
+    """Return the verdict on a run, against the history in `store` if one is given, and the text for people."""
     from pushbench.cli.conclusion import color, width
     from pushbench.judging.verdict import judge
     from pushbench.records.runs import past_of

@@ -19,7 +19,7 @@ from pushbench.reporting.judged_capacities import render_capacity_verdict
 def judge_capacity(
     project: Project, record: CapacityRecord, thresholds: Thresholds, *, base: str, store: Path
 ) -> tuple[CapacityVerdict, str]:
-    """The verdict against `base`, or against the history where none is named, and the text for people."""
+    """Return the verdict against `base`, or against the history if it is empty, and the text for people."""
     own = entry_of(record)
     if base:
         found = against_base(own, entry_of(_base(project, base)), thresholds)
@@ -31,5 +31,5 @@ def judge_capacity(
 def _base(project: Project, name: str) -> CapacityRecord:
     found = read_named(project, name)
     if isinstance(found, Record):
-        raise UserError(f"{name} is the record of a run", hint="a capacity is held against another capacity record")
+        raise UserError(f"{name} is the record of a run", hint="--base needs a capacity record")
     return found

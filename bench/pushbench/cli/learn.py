@@ -1,4 +1,4 @@
-"""`pushbench learn`: a draft of protocol.yml from clients that are really there."""
+"""`pushbench learn`: a draft of protocol.yml from the traffic of existing clients."""
 
 from __future__ import annotations
 
@@ -29,28 +29,26 @@ def learn(
     *,
     to: Annotated[
         str,
-        typer.Option(
-            "--to", help="The server, which runs already: ws:// for WebSocket, http:// for requests.", metavar="URL"
-        ),
+        typer.Option("--to", help="The running server: ws:// for WebSocket, http:// for requests.", metavar="URL"),
     ],
     port: Annotated[
         int,
-        typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where it listens, for this machine alone."),
+        typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port to listen on, for this machine only."),
     ] = 8081,
     into: Annotated[
-        Path | None, typer.Option("--into", help="The file to write, in place of stdout.", metavar="FILE")
+        Path | None, typer.Option("--into", help="The file to write, instead of stdout.", metavar="FILE")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Draft protocol.yml from what clients say.
+    """Draft protocol.yml from what clients send.
 
-    Listens beside the server and passes everything on. Over WebSocket, connect two clients of yours there, and let
-    both leave. Over HTTP, send three requests of one sort; their answers may be streams. Then it prints a draft with a
-    comment at each guess.
+    Listens in front of the server and forwards everything. Over WebSocket, connect two of your clients to it, and let
+    both disconnect. Over HTTP, send three requests of the same kind; their responses may be streams. Then prints a
+    draft with a comment at each guess.
 
-    Exit code: 0 there is a draft, 2 the clients said too little for one.
+    Exit code: 0 there is a draft, 2 the clients sent too little for one.
     """
     from pushbench.authoring.drafting import draft
     from pushbench.authoring.overhearing import overhear
@@ -63,11 +61,11 @@ def learn(
     authorities = Path(ca) if ca else None
     require_authorities(to, authorities, "--ca")
     if into and into.exists() and not force:
-        raise UserError("is there already", where=str(into), hint="--force replaces it")
+        raise UserError("already exists", where=str(into), hint="--force replaces it")
     try:
         text = draft(asyncio.run(overhear(to, port, options.note, authorities)))
     except KeyboardInterrupt:
-        raise UserError("ended before clients had said enough for a draft") from None
+        raise UserError("ended before the clients had sent enough for a draft") from None
     problem = None
     try:
         protocol_in(parse_yaml(text, into or Path("protocol.yml")))
@@ -83,4 +81,4 @@ def learn(
     else:
         print(text, end="")
     if problem:
-        options.note(f"decide first: {problem}")
+        options.note(f"the draft is not valid yet: {problem}")

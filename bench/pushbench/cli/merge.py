@@ -1,4 +1,4 @@
-"""`pushbench merge`: the load reports of generators that ran in pods, as one."""
+"""`pushbench merge`: the load reports of generators that ran in pods, merged into one."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def merge(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Make one load report of those of all generators of a load.
+    """Merge the load reports of all generators of a load.
 
-    For loads that the k6 operator played, without `run`: docs/containers.md has a TestRun to copy. What clients saw is
-    in it; the server's CPU and memory are not, because nobody measured them. Refuses a folder in which a report is
-    missing, twice, broken or of another load.
+    For loads that the k6 operator played, without `run`: docs/containers.md has a TestRun to copy. The merged report
+    has what clients saw. It lacks the server's CPU and memory, which were not measured. Refuses a folder in which a
+    report is missing, duplicated, broken or from another load.
     """
     from pushbench.generator.pods import gather
 
@@ -82,7 +82,7 @@ def _counts(report: LoadReport) -> tuple[list[str], list[list[str]]]:
 
 
 def _faults(report: LoadReport) -> Iterator[str]:
-    """A line for each stage with receipts that are faulty, other than lost."""
+    """Yield a line for each stage with faulty receipts, other than lost ones."""
     for stage in report.stages:
         found = stage.receipts
         if found.duplicate or found.out_of_order or found.corrupt:

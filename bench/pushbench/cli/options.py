@@ -1,4 +1,4 @@
-"""Options that several commands have, and what they mean. Light: every command imports this for its --help."""
+"""Options that several commands share, and how to read them. Keep it light: every command imports it for --help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SuiteOption = Annotated[
     str,
     typer.Option(
         "--suite",
-        help="Only servers of this suite; `./pushbench suites` lists them.",
+        help="Only servers of this suite; `./pushbench suites` lists all suites.",
         metavar="SUITE",
         show_default="those of the servers",
         autocompletion=complete_suites,
@@ -29,7 +29,7 @@ ProfileOption = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="The size of the suite; `./pushbench suites` lists them.",
+        help="The size of the suite; `./pushbench suites` lists the profiles.",
         metavar="PROFILE",
         autocompletion=complete_profiles,
     ),
@@ -64,7 +64,7 @@ ContextOption = Annotated[
     str | None,
     typer.Option(
         "--context",
-        help="kubectl's context, for the driver kubernetes, or its digest from a record.",
+        help="The kubectl context for the kubernetes driver, or its digest from a record.",
         metavar="CONTEXT",
         show_default="the current one",
     ),
@@ -73,7 +73,7 @@ NamespacePrefixOption = Annotated[
     str | None,
     typer.Option(
         "--namespace-prefix",
-        help="How the namespace of each trial begins.",
+        help="Prefix of the namespace of each trial.",
         metavar="PREFIX",
         show_default="pushbench",
     ),
@@ -88,7 +88,7 @@ AuthoritiesOption = Annotated[
     str,
     typer.Option(
         "--ca",
-        help="A file of certificates, in PEM, that alone are trusted over TLS.",
+        help="A PEM file with the only certificates to trust over TLS.",
         metavar="FILE",
         show_default="those of the system",
     ),
@@ -141,7 +141,7 @@ LiveOption = Annotated[
     str | None,
     typer.Option(
         "--live",
-        help="Stream into a VictoriaMetrics for dashboards; without a URL, into that of `make stack`.",
+        help="Stream metrics to a VictoriaMetrics for dashboards; without a URL, to that of `make stack`.",
         metavar="URL",
     ),
 ]
@@ -151,11 +151,11 @@ RecordArgument = Annotated[
 AnyRecordArgument = Annotated[
     str, typer.Argument(help="An id, its first characters, a file, `latest` or `capacity`.", metavar="RECORD")
 ]
-"""of a run, or of a search for capacities; `documents` finds it"""
+"""a record of a run or of a search for capacities; `documents` finds it"""
 
 DEFAULT_PROFILE = "quick"
 PIPE = 1000
-"""columns: programs get whole lines"""
+"""columns in a pipe, so that programs get whole lines"""
 
 
 def names(text: str) -> list[str]:
@@ -163,12 +163,12 @@ def names(text: str) -> list[str]:
 
 
 def chosen(named: list[str] | None, listed: str) -> list[str]:
-    """The servers named as arguments and by `--servers`."""
+    """Return the servers named as arguments and by `--servers`."""
     return [*(named or []), *names(listed)]
 
 
 def parameters(given: list[str]) -> dict[str, str]:
-    """`["board_size=100"]` as a mapping. Raises UserError for what is no NAME=VALUE."""
+    """Return `["board_size=100"]` as a mapping. Raises UserError for a text that is not NAME=VALUE."""
     pairs = {}
     for each in given:
         name, equals, value = each.partition("=")
@@ -179,7 +179,7 @@ def parameters(given: list[str]) -> dict[str, str]:
 
 
 def seconds(option: str, text: str) -> float:
-    """A duration such as `90s` or `10m`. Raises UserError."""
+    """Return the seconds of a duration such as `90s` or `10m`. Raises UserError."""
     from pushbench.metrics.definitions import Unit
     from pushbench.metrics.units import parse_quantity
 
@@ -193,7 +193,7 @@ def seconds(option: str, text: str) -> float:
 
 
 def note(text: str) -> None:
-    """Say something on stderr, where it does not mix with results."""
+    """Print a text on stderr, where it does not mix with results."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -202,14 +202,14 @@ def print_json(data: Any) -> None:
 
 
 def room() -> int:
-    """Columns that output has: those of the terminal or of COLUMNS, and in a pipe as many as lines take."""
+    """Return the columns of the output: those of the terminal or of COLUMNS, and enough for any line in a pipe."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS"):
         return shutil.get_terminal_size((80, 24)).columns
     return PIPE
 
 
 def print_wrapped(text: str, name: str = "") -> None:
-    """Print a line after its name, or several lines where the terminal has no room for it."""
+    """Print a line after its name, wrapped if the terminal is too narrow."""
     lines = textwrap.wrap(
         text, room(), initial_indent=name, subsequent_indent=" " * (len(name) or 2), break_on_hyphens=False
     )

@@ -46,7 +46,7 @@ def plan(
     profile: ProfileOption = DEFAULT_PROFILE,
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
-    parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
+    parameter: ParameterOption = [],  # noqa: B006 - typer only reads it
     seed: SeedOption = 1,
     driver: DriverOption = "auto",
     as_json: JsonOption = False,

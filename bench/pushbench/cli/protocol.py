@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pushbench.generator.talking import Line, Talked
 
 MOST_SHOWN = 90
-"""characters of a message; --json has all"""
+"""characters shown of a message; --json has all"""
 FIRST_TOKENS = 2
-"""of a stream; more of them are counted until its last one"""
+"""shown of a stream; the others are only counted, except the last one"""
 
 _EXAMPLES = examples(
     "./pushbench protocol check my-chat",
@@ -44,12 +44,14 @@ def check(
     name: Annotated[str, typer.Argument(help="A server with a protocol.yml, or the file.", metavar="SERVER|FILE")],
     *,
     to: Annotated[
-        str, typer.Option("--to", help="The server, if it runs already.", metavar="URL", show_default="it is started")
+        str, typer.Option("--to", help="The running server.", metavar="URL", show_default="pushbench starts it")
     ] = "",
     ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Play one conversation of two clients, and show every message. Of a long stream the first and the last tokens.
+    """Play one conversation of two clients, and show every message.
+
+    For a long stream, shows only the first tokens and the last one.
 
     Exit code: 0 everything was understood, 2 the file or the server is wrong.
     """
@@ -64,7 +66,7 @@ def check(
     if to:
         require_authorities(to, authorities)
     elif server is None:
-        raise UserError("nothing says which server to talk to", where=name, hint="add --to ws://127.0.0.1:PORT")
+        raise UserError("no server to talk to", where=name, hint="add --to ws://127.0.0.1:PORT")
     with _running(project, server, to) as url:
         talked = _talk(project, url, declared, environment, authorities)
     if as_json:
@@ -76,7 +78,7 @@ def check(
 
 
 def require_spoken(project: Project, server: Server) -> None:
-    """Start a server and play a conversation. Raises UserError with what it does not speak of its protocol."""
+    """Start a server and play a conversation. Raises UserError if the server deviates from its protocol."""
     from pushbench.catalog.protocols import declared_by
 
     declared = declared_by(server)
@@ -96,7 +98,7 @@ def _named(project: Project, name: str) -> tuple[Server | None, DeclaredProtocol
         return None, read_protocol(Path(name))
     [server, *others] = select(read_catalog(project.servers), [name])
     if others:
-        raise UserError(f"{name!r} means {len(others) + 1} servers", hint="name one")
+        raise UserError(f"{name!r} matches {len(others) + 1} servers", hint="name one")
     declared = declared_by(server)
     if declared is None:
         raise UserError(
@@ -107,7 +109,7 @@ def _named(project: Project, name: str) -> tuple[Server | None, DeclaredProtocol
 
 @contextlib.contextmanager
 def _running(project: Project, server: Server | None, to: str) -> Iterator[str]:
-    """The address of the server, which runs already or is started."""
+    """Yield the address of the server; start the server unless it already runs."""
     if to or server is None:
         yield to
         return

@@ -1,4 +1,4 @@
-"""`pushbench run`: measure, keep the record, and say what it amounts to."""
+"""`pushbench run`: measure, keep the record, and judge it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
 
-LIVE_URL = "http://127.0.0.1:8428"  # where compose/stack.yml has VictoriaMetrics
+LIVE_URL = "http://127.0.0.1:8428"  # VictoriaMetrics of compose/stack.yml
 
 ResumeOption = Annotated[
     str,
@@ -69,12 +69,12 @@ UrlOption = Annotated[
     ),
 ]
 ProtocolOption = Annotated[
-    str, typer.Option("--protocol", help="With --url: the file that declares what is said.", metavar="FILE")
+    str, typer.Option("--protocol", help="With --url: the file that declares the protocol.", metavar="FILE")
 ]
 NameOption = Annotated[
     str,
     typer.Option(
-        "--name", help="With --url: what the server is called.", metavar="NAME", show_default="its host and port"
+        "--name", help="With --url: the name of the server.", metavar="NAME", show_default="its host and port"
     ),
 ]
 OwnerAgreedOption = Annotated[
@@ -88,7 +88,7 @@ RunProfileOption = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="The size of the suite; `./pushbench suites` lists them.",
+        help="The size of the suite; `./pushbench suites` lists the profiles.",
         metavar="PROFILE",
         show_default=f"{DEFAULT_PROFILE}; smaller for a server elsewhere, without --owner-agreed",
         autocompletion=complete_profiles,
@@ -118,7 +118,7 @@ def run(
     profile: RunProfileOption = "",
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
-    parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
+    parameter: ParameterOption = [],  # noqa: B006 - typer only reads it
     seed: SeedOption = 1,
     url: UrlOption = "",
     protocol: ProtocolOption = "",
@@ -165,7 +165,7 @@ def run(
     given = None
     if url:
         if named or servers or resume or driver != "auto":
-            raise UserError("--url measures one server, which nothing else names or starts")
+            raise UserError("--url measures one server: leave out SERVER, --servers, --resume and --driver")
         declaring = suite_at(project.scenarios, protocol, suite)
         given = server_at(url, declaring.id, protocol, name=name, authorities=ca)
     cluster = ClusterChoice(context, namespace_prefix, generators or 1)
@@ -212,15 +212,15 @@ def run(
 
 
 def _require_url(url: str, options_of_it: Mapping[str, str]) -> None:
-    """Raises UserError for options of a server that runs elsewhere, where none is named."""
+    """Raise UserError for options of a server that runs elsewhere, if `url` is empty."""
     for option, value in options_of_it.items():
         if value and not url:
             raise UserError(f"{option} is for a server that runs elsewhere", hint="add --url")
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:
-    """`--resume` alone means `--resume latest`, and `--live` alone its default URL: typer has no options whose value
-    may be left out."""
+    """Complete `--resume` alone to `--resume latest`, and `--live` alone to its default URL: typer has no options with
+    an optional value."""
     values = {"--resume": "latest", "--live": LIVE_URL}
     complete: list[str] = []
     for argument, following in pairwise([*arguments, "--"]):

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def schema(
     *,
     write: Annotated[
-        bool, typer.Option("--write/--check", help="Write the schemas, or exit with 2 where they are outdated.")
+        bool, typer.Option("--write/--check", help="Write the schemas, or exit with 2 if they are outdated.")
     ] = False,
 ) -> None:
     """Write the JSON schemas in docs/schemas, or check them."""

@@ -47,7 +47,7 @@ MODELS: dict[str, type[Document]] = {
 
 
 class _Generator(GenerateJsonSchema):
-    """Without the titles that only repeat the names of the fields."""
+    """Leaves out the titles that only repeat the names of the fields."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         return False
@@ -66,6 +66,6 @@ def write_schemas(folder: Path) -> None:
 
 
 def outdated(folder: Path) -> list[Path]:
-    """The files that are missing or are not what the models say."""
+    """Return the files that are missing or differ from the models."""
     files = {folder / f"{name}.json": schema_text(name) for name in MODELS}
     return [file for file, text in files.items() if not file.exists() or file.read_text() != text]

@@ -19,7 +19,7 @@ _EXAMPLES = examples(
 )
 KEYS = ["title", "language", "suite", "protocol", "tier"]
 DISPENSABLE = ["title", "protocol", "language", "tier", "suite"]
-"""columns that a narrow terminal does without, the first ones first"""
+"""columns to leave out in a narrow terminal, in this order"""
 
 
 def register(app: typer.Typer) -> None:
@@ -66,14 +66,14 @@ def _facts(server: Server) -> dict[str, str]:
 
 
 def _toolchains(found: dict[str, str], missing: list[Missing]) -> str:
-    """The toolchains, or what is missing; why is told below the table."""
+    """Return the toolchains, or what is missing; the reason is printed below the table."""
     if missing:
         return f"needs {', '.join(each.name for each in missing)}"
     return ", ".join(f"{name} {version}" for name, version in found.items())
 
 
 def _fitted(rows: list[dict[str, str]], width: int) -> list[str]:
-    """The table in as many columns as fit."""
+    """Return the table with as many columns as fit."""
     columns = ["id", *KEYS, "toolchains"]
     for dispensable in [*DISPENSABLE, ""]:
         lines = table_lines(columns, [[row[column] for column in columns] for row in rows])

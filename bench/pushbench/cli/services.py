@@ -46,5 +46,5 @@ def services(
         reasons = "; ".join(missing.values())
         raise UserError(
             f"no image of the service {', '.join(missing)}: {reasons}",
-            hint="`make lock-images` looks its digest up anew",
+            hint="`make lock-images` looks up its digest again",
         )

@@ -46,7 +46,8 @@ def show(
 ) -> None:
     """Show what a run or a capacity search measured.
 
-    Of a run also its verdict. Exits with 0 whatever that is; `pushbench judge` has an exit code for each verdict.
+    For a run, also shows the verdict. Exits with 0 whatever the verdict is; `pushbench judge` has an exit code for
+    each.
     """
     from pushbench.cli.conclusion import color, thresholds_of, width
     from pushbench.cli.documents import read_named
@@ -57,7 +58,7 @@ def show(
     from pushbench.reporting import report
 
     if sum(map(bool, (stage, trial, markdown, as_json))) > 1:
-        raise UserError("--stage, --trial, --markdown and --json exclude each other", hint="give one of them")
+        raise UserError("--stage, --trial, --markdown and --json are mutually exclusive", hint="give one of them")
     project = Project.current(out)
     read = read_named(project, record)
     if isinstance(read, CapacityRecord):

@@ -13,7 +13,7 @@ from pushbench.cli.options import note
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="Where the site goes; what is there is kept.", metavar="FOLDER", show_default="out/site"
+        "--out", help="Where the site goes; existing files are kept.", metavar="FOLDER", show_default="out/site"
     ),
 ]
 RecordsOption = Annotated[
@@ -44,7 +44,7 @@ KeepRecordsOption = Annotated[
         show_default="all",
     ),
 ]
-PagesOption = Annotated[bool, typer.Option(help="Also build and copy the pages, which takes Node.js.")]
+PagesOption = Annotated[bool, typer.Option(help="Also build and copy the pages, which requires Node.js.")]
 
 _EXAMPLES = examples(
     "./pushbench site",
@@ -68,9 +68,9 @@ def site(
 ) -> None:
     """Write the report site from records and a history.
 
-    Only what is new is read, only what changed is written, and nothing is removed but, with --keep-records, full
-    records. Releases are the checkout's tags, such as v1.2.3, and those that the site had before. The site is static:
-    any web server will do, and index.html can be opened from the disk.
+    Reads only what is new, writes only what changed, and removes nothing except, with --keep-records, full records.
+    Releases are the checkout's tags, such as v1.2.3, and those that the site had before. The site is static: any web
+    server will do, and index.html can be opened from the disk.
     """
     import time
 

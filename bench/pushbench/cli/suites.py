@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def suites(
     name: Annotated[
-        str, typer.Argument(help="A suite, to show with its metrics.", metavar="NAME", show_default="all, in short")
+        str, typer.Argument(help="A suite, to show with its metrics.", metavar="NAME", show_default="all, briefly")
     ] = "",
     *,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""The suites of a command: those of its servers, one after another."""
+"""Calls a function for each suite of a command's servers, one after another."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ T = TypeVar("T")
 def each_suite(
     project: Project, suite: str, names: Sequence[str], do: Callable[[Suite, list[str]], T], *, alone: bool = False
 ) -> list[T]:
-    """The results of `do` for each suite and the ids of its servers.
+    """Return the results of `do` for each suite and the ids of its servers.
 
-    A suite without a server that can run here is left out with a note. Raises UserError if none is left, and for
-    several suites of a command that takes one `alone`.
+    A suite without a server that can run here is left out with a note. Raises UserError if no suite is left, or if
+    there are several and the command takes one `alone`.
     """
     from pushbench.catalog.suites import find_suite
     from pushbench.measuring.preparation import NothingToRun, by_suite

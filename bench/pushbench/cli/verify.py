@@ -64,7 +64,7 @@ def verify(
         typer.Option(
             "--jobs",
             min=1,
-            help="Servers checked at a time; by default three for two cores, at most 4.",
+            help="Servers checked at a time; by default three per two cores, at most 4.",
             metavar="N",
         ),
     ] = None,
@@ -124,7 +124,7 @@ def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
 def _verify_all(
     prepared: Sequence[tuple[Driver, Prepared]], rules: list[str], jobs: int, converse: Converse | None
 ) -> list[Conformance]:
-    """The result of each server, in their order; of one that was not built, too."""
+    """Return the result of each server, in the given order, also of servers that were not built."""
     from pushbench import conformance
     from pushbench.catalog.failures import ServerFailed
     from pushbench.drivers.driver import Build
@@ -146,7 +146,7 @@ def _verify_all(
 
 @contextlib.contextmanager
 def _watch(ids: Sequence[str]) -> Iterator[Watch]:
-    """Says what begins, breaks and ends, and on a terminal how many rules of each server were checked so far."""
+    """Yield what reports beginnings, broken rules and ends; on a terminal also the rules checked so far per server."""
     from rich.console import Console
     from rich.status import Status
 
@@ -161,7 +161,7 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
         console.print(text, markup=False, soft_wrap=True)
 
     def show() -> None:
-        # Its thread runs while servers are checked: the processes of lanes are forks, which take no threads with them.
+        # The thread of `status` runs while servers are checked: the lanes are forks, and a fork does not copy threads.
         status.update("; ".join(f"{server}: {rules} rules checked" for server, rules in checked.items()))
         if checked:
             status.start()

@@ -1,6 +1,7 @@
-"""The gate before any timing: whether a server keeps its suite's rules, over its own protocol.
+"""The gate before any timing: checks a server against its suite's rules, over its own protocol.
 
-The rules are the specification of a server, one module a topic: start with `every_server` and `whiteboard.membership`.
+The rules are the specification of a server, one module per topic. Start with `every_server` and
+`whiteboard.membership`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pushbench.drivers.driver import Build, Driver
 from pushbench.generator.talking import Talked
 
 Converse = Callable[[str, Declaration, Mapping[str, str]], Talked]
-"""Has the generator play a conversation: with the server at a URL, as it is declared, with these secrets."""
+"""Has the generator hold a conversation with the server at a URL, for its declaration and with these secrets."""
 
 __all__ = [
     "Conformance",
@@ -41,7 +42,7 @@ __all__ = [
 def rules_for(
     suite: str, protocol: str, services: Sequence[str] = (), outage: Outage | None = None
 ) -> tuple[Rule, ...]:
-    """All rules of a server with this suite and protocol. Raises UserError when there are none."""
+    """All rules for a server with this suite and protocol. Raises UserError if there are none."""
     return SuiteRules(suite, protocol).rules(services, outage)
 
 
@@ -52,9 +53,9 @@ def subject(
     converse: Converse | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Subject:
-    """A server of the catalog as what is verified, with more variables in its `environment`.
+    """A server of the catalog as a subject of verification, with additional variables in its `environment`.
 
-    One that declares its protocol needs `converse`.
+    A server that declares its protocol needs `converse`.
     """
     spec, declared = server.spec, declared_by(server)
     start = partial(driver.running, server, build, environment)

@@ -1,4 +1,4 @@
-"""Checks rules on a running server: one, or several beside each other."""
+"""Checks rules on a running server: one at a time, or several in parallel."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from pushbench.conformance.together import together
 
 Note = Callable[[RuleResult], None]
 Outcome = tuple[Literal["passed", "failed", "not-asked"], str]
-"""and what was expected and seen, or why the rule was not asked"""
+"""with the expectation and the observation, or the reason why the rule was not asked"""
 
 
 async def check(rule: Rule, clients: Clients, target: Target) -> RuleResult:
-    """The result of a rule that has the server to itself."""
+    """The result of a rule that is alone on the server."""
     checking = Checking(rule, clients, target)
     while not (result := await checking.go_on()):
         pass
@@ -30,10 +30,10 @@ async def check(rule: Rule, clients: Clients, target: Target) -> RuleResult:
 
 
 async def check_beside(rules: Sequence[Rule], clients: SharingClients, target: Target, note: Note) -> tuple[Rule, ...]:
-    """Check rules at the same time, and then one after another what they do alone. `note` hears of those that do not
-    fail.
+    """Check the parallel parts of rules at the same time, and then their exclusive parts in sequence. `note` gets the
+    results of rules that do not fail.
 
-    Returns the others, which prove nothing: what one rule breaks, its neighbours see.
+    Returns the other rules. Their results prove nothing, because parallel rules see what a failing one breaks.
     """
     checkings = {rule: Checking(rule, clients.beside(), target) for rule in rules}
     left = dict.fromkeys(rules)
@@ -56,7 +56,7 @@ async def check_beside(rules: Sequence[Rule], clients: SharingClients, target: T
 
 
 class Checking:
-    """One check of a rule, which goes on step by step: to the place from which on it must be alone, and to its end."""
+    """A check of a rule in steps: up to the point from which it must be alone, and to its end."""
 
     def __init__(self, rule: Rule, clients: Clients, target: Target) -> None:
         self._rule, self._clients, self._target = rule, clients, target
@@ -64,7 +64,7 @@ class Checking:
         self._seconds = 0.0
 
     async def go_on(self) -> RuleResult | None:
-        """The result, or None where the rule has to be alone from here on."""
+        """The result, or None if the rule must be alone from here on."""
         began = time.monotonic()
         limit, ended = self._rule.limit_seconds, True
         outcome: Outcome = "passed", ""
@@ -85,13 +85,13 @@ class Checking:
         return _result(self._rule, outcome, self._target, self._seconds) if ended else None
 
     async def end(self) -> None:
-        """Leave the server, wherever the check is."""
+        """Close the check's connections, at whatever step it is."""
         await self._steps.aclose()
         await self._clients.dismiss()
 
 
 def not_asked(rule: Rule, reason: str) -> RuleResult:
-    """The result of a rule that was not checked at all."""
+    """The result of a rule that was not checked."""
     return RuleResult(name=rule.name, statement=rule.statement, outcome="not-asked", detail=reason, seconds=0)
 
 

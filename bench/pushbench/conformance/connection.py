@@ -1,6 +1,6 @@
-"""One connection of HTTP/1.1, for the rules of suites: requests may be malformed or cut, answers are read as they come.
+"""An HTTP/1.1 connection for the rules of suites: requests may be malformed or incomplete, answers are read in parts.
 
-It raises Mismatch where an answer is no HTTP or does not come in time. It knows no suite, so each suite says how long a
+It raises Mismatch if an answer is not HTTP or is late. It is independent of suites, so each suite sets how long a
 healthy server may take.
 """
 
@@ -31,19 +31,19 @@ T = TypeVar("T")
 
 
 class Closed(Mismatch):
-    """The server ended the connection where an answer, or more of one, was due."""
+    """The server ended the connection although an answer, or more of one, was due."""
 
 
 class Connection:
-    """A client of the server. It writes requests as they are given, and reads the answers in their order."""
+    """A client of the server. It writes requests unchanged, and reads the answers in order."""
 
     def __init__(
         self, address: tuple[str, int], prompt: float, receive_buffer: int | None = None, *, plain: bool = False
     ) -> None:
-        """`prompt` is how many seconds an answer may take, or each part of one that is read in parts.
+        """`prompt` is the time limit in seconds for an answer, or for each part of an answer that is read in parts.
 
-        A small receive buffer, in bytes, leaves little room in the kernel for what is not read. A `plain` client takes
-        HTTP/1.0, and bodies that end with the connection, as all clients of HTTP do.
+        A small receive buffer, in bytes, leaves little room in the kernel for unread data. A `plain` client accepts
+        HTTP/1.0, and bodies that end with the connection, as all HTTP clients do.
         """
         self._address, self._prompt, self._receive_buffer, self._plain = address, prompt, receive_buffer, plain
         self._reader: asyncio.StreamReader
@@ -53,10 +53,10 @@ class Connection:
         self._ended = False
         """the connection ends with the last answer"""
         self.opened = 0
-        """how often"""
+        """number of times"""
 
     async def open(self) -> None:
-        # asyncio turns Nagle's algorithm off only where the protocol is named.
+        # asyncio turns Nagle's algorithm off only if the protocol is specified.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
         try:
@@ -71,12 +71,12 @@ class Connection:
         self.opened += 1
 
     async def renew(self) -> None:
-        """Connect again where the last answer ended the connection."""
+        """Connect again if the last answer ended the connection."""
         if self._ended:
             self.close()
             await self.open()
 
-    # What it sends
+    # Sending
 
     def head_of(self, method: str, path: str, *fields: Field) -> bytes:
         """The head of a request."""
@@ -85,7 +85,7 @@ class Connection:
         return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
     def request(self, method: str, path: str, body: bytes | None = None, *fields: Field) -> bytes:
-        """A request with its length; without a body it has none."""
+        """A request with its Content-Length, or without one if it has no body."""
         length = () if body is None else (("Content-Length", str(len(body))),)
         return self.head_of(method, path, *fields, *length) + (body or b"")
 
@@ -95,27 +95,27 @@ class Connection:
     async def ask(
         self, method: str, path: str, body: bytes | None = None, *fields: Field, within: float | None = None
     ) -> Answer:
-        """Send a request and read its answer, over a new connection where the last answer said `Connection: close`."""
+        """Send a request and read its answer, over a new connection if the last answer had `Connection: close`."""
         await self.renew()
         self.write(self.request(method, path, body, *fields))
         return await self.answer(f"{method} {path}", within)
 
-    # What it receives
+    # Receiving
 
     async def answer(self, to: str = "a request", within: float | None = None) -> Answer:
-        """The next answer with all of its body."""
+        """The next answer with its complete body."""
         return await self._in_time(self._read_answer(to), f"an answer to {to}", within)
 
     async def head(self, to: str = "a request", within: float | None = None) -> Head:
-        """The head of the next answer. Its body is read in pieces then."""
+        """The head of the next answer. Its body is then read with `piece`."""
         return await self._in_time(self._read_head(to), f"the head of an answer to {to}", within)
 
     async def piece(self, within: float | None = None) -> bytes:
-        """The next part of the answer's body as it comes; empty at its end. Raises Closed when that never comes."""
+        """The next part of the answer's body; empty at its end. Raises Closed if the end never arrives."""
         return await self._in_time(self._read_piece(), "more of the answer", within)
 
     async def is_ended(self, what: str, within: float | None = None) -> None:
-        """The server ends the connection properly, with the end of its stream, and says nothing more."""
+        """Raises Mismatch unless the server properly ends the stream, without sending anything more."""
         try:
             if not self._received:
                 coming = self._reader.read(4096)
@@ -146,7 +146,7 @@ class Connection:
         return Answer(head, body)
 
     async def _read_head(self, to: str) -> Head:
-        """Those of 1xx are passed over."""
+        """The next head, skipping those with status 1xx."""
         while True:
             status = status_of(await self._line(f"a status line for {to}"), old=self._plain)
             head = Head(status, await self._fields())
@@ -207,20 +207,20 @@ class Connection:
             raise Closed(expected, f"the connection's end after {escaped(self._received)}")
         return octets
 
-    # What it does to others
+    # Disturbing the server
 
     def stop_reading(self) -> None:
         self._writer.transport.pause_reading()  # type: ignore[attr-defined]
 
     def acknowledge(self) -> None:
-        """Let the kernel acknowledge at once what has arrived and what arrives next.
+        """Let the kernel acknowledge received data, and the data that arrives next, at once.
 
-        The kernel changes the mode by itself later, so a rule asks again before each exchange.
+        The kernel resets this mode by itself, so a rule calls this before each exchange.
         """
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def delay_acknowledgements(self) -> None:
-        """Let the kernel wait (40 ms on Linux) before it acknowledges; a rule asks again as for `acknowledge`."""
+        """Let the kernel wait (40 ms on Linux) before it acknowledges; repeat the call as for `acknowledge`."""
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
     def reset(self) -> None:
@@ -229,7 +229,7 @@ class Connection:
         self._writer.transport.abort()
 
     def close(self) -> None:
-        """End the connection, without waiting for what is still to be sent or read."""
+        """End the connection, without waiting for unsent or unread data."""
         self._writer.transport.abort()
 
     @property

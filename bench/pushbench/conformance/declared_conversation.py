@@ -1,4 +1,4 @@
-"""The generator and the readers of its report understand the server."""
+"""The rule that the generator and the readers of its report understand the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client of a declared protocol sends and understands, by the declaration that the generator gets, too.
+"""The messages that a client of a declared protocol sends and recognises, from the generator's own declaration.
 
 `k6/internal/declared` does the same for the load; `docs/own-server.md` describes it. Nothing here waits or connects.
 """
@@ -17,15 +17,15 @@ from pushbench.catalog.declaration import Condition, Declaration, Part, Pattern,
 from pushbench.catalog.templates import dumps
 
 PER_CLIENT = 1_000_000_000
-"""client 42 sends the ids 42000000000, 42000000001 and so on: `perClient` of k6/internal/declared"""
+"""client 42 sends the ids 42000000000, 42000000001 and so on: `perClient` in k6/internal/declared"""
 NUMBER = "0|[1-9][0-9]{0,17}"
 
 
 class Kind(Enum):
-    """What a message is."""
+    """The kind of a message."""
 
     FOREIGN = "foreign"
-    """nothing of the declaration"""
+    """not in the declaration"""
     DELIVERED = "delivered"
     OPENED = "opened"
     JOINED = "joined"
@@ -37,20 +37,20 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a message says."""
+    """The meaning of a message."""
 
     kind: Kind
     id: int = -1
     """of a delivery"""
     time: int | None = None
-    """of a delivery that tells it"""
+    """of a delivery that contains it"""
     altered: str = ""
-    """how the content of a delivery differs from what its id was sent with; empty where it does not"""
+    """how the content of a delivery differs from what was sent with its id; empty if it does not differ"""
 
 
 @dataclass(frozen=True)
 class Values:
-    """What stands in the templates of a client."""
+    """The values for the templates of a client."""
 
     group: str
     client: int
@@ -62,14 +62,14 @@ Escape = Callable[[str], str]
 
 
 class Reader:
-    """Writes the messages of one client, and understands those to it."""
+    """Writes the messages of one client, and interprets the messages to it."""
 
     def __init__(self, declaration: Declaration, secrets: Mapping[str, str], own: Values) -> None:
         self._declaration, self._secrets, self._own = declaration, secrets, own
         self._in_messages: Escape = str if declaration.format == "text" else _inside_json
 
     def filled(self, template: Template, values: Values | None = None, escape: Escape | None = None) -> str:
-        """The text of a template; secrets are escaped as messages need it, or by `escape`."""
+        """The text of a template; secrets are escaped as in messages, or by `escape`."""
         said, escape = values or self._own, escape or self._in_messages
         texts = {"group": said.group, "client": said.client, "id": said.id, "time": said.time, "any": ""}
 
@@ -83,12 +83,12 @@ class Reader:
         return "".join(map(text, template))
 
     def _row(self, column: str, client: int) -> str:
-        """The value of a client; after the last row comes the first again."""
+        """The value for a client; after the last row, the first one follows."""
         values = self._declaration.rows[column]
         return values[client % len(values)]
 
     def read(self, text: str, steps: int | None = None) -> Meaning:
-        """What a message says to a client that has done so many steps of the opening; all by default."""
+        """The meaning of a message for a client after that many steps of the opening; after all steps by default."""
         declaration = self._declaration
         try:
             document = parsed(text) if declaration.format != "text" else None
@@ -114,7 +114,7 @@ class Reader:
         return Meaning(next(fits, Kind.FOREIGN))
 
     def answer(self, text: str, asked: Values) -> Meaning:
-        """What the answer to a message says to the client that asked, or an event of it."""
+        """The meaning of an answer, or of one of its events, for the client that sent the request."""
         declaration = self._declaration
         receipt = declaration.message.received
         looked_at = (receipt.where, receipt.id, receipt.time, receipt.same, declaration.error, declaration.ignore)
@@ -133,7 +133,7 @@ class Reader:
         return Meaning(Kind.FOREIGN)
 
     def number(self, text: str, event_id: str | None) -> int | None:
-        """The number of a token, where the declaration says where it is; None where nothing is there."""
+        """The number of a token at its declared place; None if there is no number."""
         stream = self._declaration.request and self._declaration.request.stream
         if stream and stream.number.startswith("/"):
             value = _Message(text, parsed(text)).at(stream.number)
@@ -141,7 +141,7 @@ class Reader:
         return int(event_id) if event_id and re.fullmatch(NUMBER, event_id) else None
 
     def _differs(self, receipt: Receipt, message: _Message, asked: Values, known: Found) -> str:
-        """What of an answer is not as it was asked for; empty where all is."""
+        """The part of an answer that differs from its request; empty if none does."""
         for place, name in ((receipt.id, "its id"), (receipt.time, "its time")):
             if place and not self._content(place, message, dict(known)):
                 return name
@@ -162,9 +162,10 @@ class Reader:
         return replace(meaning, altered=next(wrong, ""))
 
     def _matches(self, pattern: Pattern, message: _Message, known: Values, before: Found | None = None) -> Found | None:
-        """The values in a message that is as described; None if it is not. A client of -1 may be any.
+        """The values in a message that matches the pattern; None if it does not match. A client of -1 matches any
+        client.
 
-        Numbers that were found `before` have to be the same.
+        Numbers that were found `before` have to be equal.
         """
         found: Found = dict(before or {})
         if pattern.like:
@@ -179,7 +180,7 @@ class Reader:
         return found
 
     def _content(self, place: Condition, message: _Message, found: Found) -> bool:
-        """Keep the number in a string or a number."""
+        """Add the number at a place, in a string or a number, to `found`; return whether it is there."""
         value = message.at(place.at)
         if value is _NOTHING:
             return False
@@ -190,7 +191,9 @@ class Reader:
         return value is not _NOTHING and canonical(value) == self.filled(condition.json_sorted, sent)
 
     def _take(self, template: Template, text: str, known: Values, found: Found) -> Found | None:
-        """Add the numbers in a text that is as the template; None if it is not, or where they were others before."""
+        """Add the numbers in a text that matches the template; None if it does not, or if they differ from earlier
+        ones.
+        """
         matched = _compiled(self._pieces(template, known)).fullmatch(text)
         if not matched:
             return None
@@ -221,7 +224,7 @@ Pieces = tuple[tuple[str, str], ...]
 
 @lru_cache(maxsize=1000)
 def _compiled(pieces: Pieces) -> re.Pattern[str]:
-    """Numbers are in groups with their names; an {any} takes as little as it can."""
+    """The pattern, with numbers in groups that have their names; an {any} matches as little as possible."""
 
     def expression(place: int, name: str, literal: str) -> str:
         if name == "any":
@@ -239,7 +242,7 @@ _MARKED = re.compile('"\ue000([^"\ue001]*)\ue001"')
 
 
 def parsed(text: str) -> Any:
-    """JSON whose numbers stay as they are written. Raises ValueError, and RecursionError where it is too deep."""
+    """JSON whose numbers stay as they are written. Raises ValueError, or RecursionError if it is nested too deeply."""
 
     def number(digits: str) -> _Number:
         return _Number(f"\ue000{digits}\ue001")
@@ -251,12 +254,12 @@ def parsed(text: str) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """A parsed value without blanks, with as few escapes as can be, and members in the order of their names."""
+    """A parsed value without blanks, with the fewest possible escapes, and with members sorted by name."""
     return _MARKED.sub(r"\1", dumps(value, in_order=True))
 
 
 def _content(value: Any) -> str:
-    """What a string says, or the JSON of another value."""
+    """The content of a string, or the JSON of another value."""
     return value if isinstance(value, str) and not isinstance(value, _Number) else canonical(value)
 
 

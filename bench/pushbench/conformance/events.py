@@ -1,4 +1,4 @@
-"""Server-sent events as their bytes come, https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+"""Server-sent events from arriving bytes, https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from pushbench.conformance.rule import Mismatch, escaped
 
 LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
-"""A CR at the end of what has come may be half of a CRLF."""
+"""A CR at the end of the received data may be half of a CRLF."""
 MOST_BYTES = 8192
-"""of an event of the suites' protocols; a character and its number take 30 and two lines"""
+"""of an event in the suites' protocols; a character and its number take 30 bytes and two lines"""
 LINE_BYTES = 64
-"""that a line counts beside its own, so that short ones do not take much more memory than `most`"""
+"""that a line counts in addition to its own, so that short lines do not need much more memory than `most`"""
 
 
 @dataclass(frozen=True)
 class Event:
-    """The lines of one event, comments left out."""
+    """The lines of one event, without comments."""
 
     fields: tuple[tuple[str, str], ...]
     at: float
-    """time.monotonic() when its end came"""
+    """time.monotonic() when its end arrived"""
 
     def values(self, name: str) -> list[str]:
         return [value for each, value in self.fields if each == name]
@@ -33,7 +33,7 @@ class Event:
 
     @property
     def number(self) -> int | None:
-        """The id as the number of a character; None when it is none."""
+        """The id as the number of a character; None if it is not a number."""
         return int(self.id) if self.id is not None and re.fullmatch("0|[1-9][0-9]{0,3}", self.id) else None
 
     @property
@@ -45,17 +45,17 @@ class Event:
 
 
 class Events:
-    """Makes events of bytes."""
+    """Assembles events from bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        """`most` is the largest number of bytes of an event."""
+        """`most` is the largest number of bytes in an event."""
         self._most = most
         self._held = 0
         self._bytes = b""
         self._fields: list[tuple[str, str]] = []
 
     def feed(self, octets: bytes, at: float) -> Iterator[Event]:
-        """The events that these bytes complete. Raises Mismatch when they are no UTF-8, or an event has no end."""
+        """The events that these bytes complete. Raises Mismatch if they are not UTF-8, or an event has no end."""
         self._bytes += octets
         while line_end := LINE_END.search(self._bytes):
             line, self._bytes = self._bytes[: line_end.start()], self._bytes[line_end.end() :]

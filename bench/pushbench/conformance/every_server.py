@@ -1,4 +1,4 @@
-"""The rules of every server, whatever its suite: they need nothing but HTTP."""
+"""The rules for every server, whatever its suite: they need only HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET by the standard library, for rules that mind no more than the answer; `connection` is for all others."""
+"""GET by the standard library, for rules that only check the answer; `connection` is for all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Response:
 
 
 async def get(url: str, path: str, headers: Mapping[str, str] | None = None) -> Response:
-    """GET without following redirects. Raises OSError or http.client.HTTPException when there is no HTTP answer."""
+    """The answer to a GET without following redirects. Raises OSError or HTTPException if there is no HTTP answer."""
 
     def exchange() -> Response:
         connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)

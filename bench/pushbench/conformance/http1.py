@@ -1,4 +1,4 @@
-"""Requests and answers of HTTP/1.1 as bytes: no fault of an answer is forgiven, as a library would do. Pure."""
+"""Requests and answers of HTTP/1.1 as bytes. Unlike libraries, it tolerates no fault in an answer. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Head:
     """names in lower case"""
 
     def value(self, name: str) -> str:
-        """The value of a field; empty where it is not there. Raises Mismatch where it is there more than once."""
+        """The value of a field; empty if it is missing. Raises Mismatch if it occurs more than once."""
         found = [value for each, value in self.fields if each == name]
         if len(found) > 1:
             raise Mismatch(f"one header {name}", f"{len(found)}: {escaped(', '.join(found))}")
@@ -42,12 +42,12 @@ class Head:
 
     @property
     def media_type(self) -> str:
-        """In lower case and without parameters."""
+        """The media type in lower case and without parameters."""
         return self.value("content-type").partition(";")[0].strip().lower()
 
     @property
     def ends_connection(self) -> bool:
-        """Says that the connection ends with the answer."""
+        """Whether the head announces that the connection ends with the answer."""
         return "close" in map(str.lower, self.values("connection"))
 
 
@@ -61,7 +61,7 @@ class Answer:
         return self.head.status
 
     def json(self) -> object:
-        """What the body says. Raises Mismatch unless it is JSON and is declared as JSON."""
+        """The body's value. Raises Mismatch unless it is JSON and is declared as JSON."""
         if self.head.media_type != "application/json":
             raise Mismatch("Content-Type: application/json", escaped(self.head.media_type or "none"))
         try:
@@ -75,16 +75,16 @@ class Answer:
 
 @dataclass
 class Body:
-    """How much of a body is to come: of the present chunk, of all, or all until the connection ends (None)."""
+    """The remaining length of a body: of the current chunk, of all, or all until the connection ends (None)."""
 
     chunked: bool
     left: int | None
 
 
 def body_of(head: Head, *, until_the_end: bool = False) -> Body:
-    """How the body of an answer is framed. Raises Mismatch where the head does not say it in one way.
+    """The framing of an answer's body. Raises Mismatch if the head does not define exactly one.
 
-    HTTP allows a body that ends with the connection without saying so, and `until_the_end` does, too.
+    HTTP allows a body that ends with the connection without announcing it; so does `until_the_end`.
     """
     coding, length = head.value("transfer-encoding").lower(), head.value("content-length")
     if coding and length:
@@ -125,6 +125,6 @@ def chunk_size_of(line: bytes) -> int:
 
 
 def in_chunks(body: bytes, most: int = 8192) -> bytes:
-    """A body in chunks of at most so many bytes, and its end."""
+    """A body in chunks of at most `most` bytes, and its end."""
     pieces = [body[at : at + most] for at in range(0, len(body), most)]
     return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"

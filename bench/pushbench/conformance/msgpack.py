@@ -1,6 +1,6 @@
-"""MessagePack as the JSON that declarations speak of: https://github.com/msgpack/msgpack/blob/master/spec.md. Pure.
+"""MessagePack for JSON, as in declarations: https://github.com/msgpack/msgpack/blob/master/spec.md. Pure.
 
-`k6/internal/msgpack` does the same for the load; `testdata/values.json` there has the cases of both.
+`k6/internal/msgpack` does the same for the load; its `testdata/values.json` has the cases of both.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any
 
 DEEPEST = 100
 MOST_WHOLE = 1e18
-"""the largest float that is a whole number"""
+"""the largest float that is converted to an integer"""
 _UNSIGNED = ((0xCC, 1, 0xFF), (0xCD, 2, 0xFFFF), (0xCE, 4, 0xFFFF_FFFF), (0xCF, 8, 2**64 - 1))
 _SIGNED = ((0xD0, 1, 2**7), (0xD1, 2, 2**15), (0xD2, 4, 2**31), (0xD3, 8, 2**63))
 
 
 def packed(text: str) -> bytes:
-    """JSON text as MessagePack. Raises ValueError where it is no JSON, or has numbers that do not fit."""
+    """JSON text as MessagePack. Raises ValueError if it is not JSON, or has numbers out of range."""
     return _pack(json.loads(text))
 
 
 def unpacked(data: bytes) -> str:
-    """One MessagePack value as JSON text. Raises ValueError where the data are no such value.
+    """One MessagePack value as JSON text. Raises ValueError for other data.
 
-    Binary parts, extensions and numbers that are not finite are null; numbers as keys become strings.
+    Binary parts, extensions and numbers that are not finite become null; numbers as keys become strings.
     """
     reader = _Reader(data)
     value = reader.value(0)
@@ -55,7 +55,7 @@ def _pack(value: Any) -> bytes:
 
 
 def _head(length: int, short: tuple[int, int], codes: tuple[int | None, int, int]) -> bytes:
-    """What stands before so many bytes, items or members."""
+    """The header of that many bytes, items or members."""
     if length < short[1]:
         return bytes([short[0] | length])
     for code, size in zip(codes, (1, 2, 4), strict=True):

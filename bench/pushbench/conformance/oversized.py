@@ -1,8 +1,8 @@
 """WebSocket messages above a server's limit, sent so that the client sees the close code.
 
-A server that closes before it has read all that arrived resets the connection (RFC 1122, section 4.2.2.13), and the
-client may then never see the close frame. So what tells a server that a message is too large, the head of its frame
-or the bytes at the limit, comes alone, when the server has read what was before.
+A server that closes before it has read all received data resets the connection (RFC 1122, section 4.2.2.13). The client
+may then never see the close frame. So the part that reveals the size, the head of the frame or the bytes at the limit,
+is sent alone, after the server has read everything before it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from websockets.asyncio.client import ClientConnection
 from websockets.protocol import State
 
 READ_SECONDS = 0.2
-"""how long a server has to read a part"""
+"""time for a server to read a part"""
 SEGMENT = 1_000
-"""bytes that arrive as one"""
+"""bytes that arrive together"""
 
 
 async def send_oversized(connection: ClientConnection, message: str, limit: int) -> None:
-    """Send a message of more than `limit` bytes, which are at least 65,536, in one frame. It ends where the server
-    closes."""
+    """Send a message of more than `limit` bytes, at least 65,536, in one frame. Stops when the server closes."""
     octets = message.encode()
-    head = b"\x81\xff" + len(octets).to_bytes(8, "big") + bytes(4)  # a mask of zeros leaves the payload as it is
+    head = b"\x81\xff" + len(octets).to_bytes(8, "big") + bytes(4)  # a mask of zeros leaves the payload unchanged
     edges = (0, limit - SEGMENT // 2, limit + SEGMENT // 2, len(octets))
     await _send_parts(connection, head, *(octets[start:end] for start, end in pairwise(edges)))
 

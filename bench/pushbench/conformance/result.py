@@ -1,4 +1,4 @@
-"""What a verification found: one result per rule."""
+"""The results of a verification: one per rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushbench.foundation.model import Document
 
 
 class RuleResult(Document):
-    """What one rule said of one server."""
+    """The result of one rule for one server."""
 
     name: str
     statement: str
@@ -36,7 +36,7 @@ class RuleResult(Document):
 
 
 class Conformance(Document):
-    """Whether a server may be benchmarked: only when no rule failed."""
+    """Whether a server may be benchmarked: only if no rule failed."""
 
     server: str
     suite: str
@@ -64,18 +64,18 @@ class Conformance(Document):
 
     @property
     def unasked(self) -> str:
-        """`, 2 not asked`; empty where all rules were"""
+        """`, 2 not asked`; empty if all rules were asked"""
         others = len(self.rules) - len(self.asked)
         return f", {others} not asked" if others else ""
 
     @property
     def postponed(self) -> str:
-        """What is said of rules that were not kept beside other servers, before they are checked again."""
+        """The note about rules that failed in parallel with others, before they are checked again."""
         names = ", ".join(result.name for result in self.failures)
         return f"to be checked again without other servers beside it: {names}"
 
     @property
     def disturbed(self) -> str:
-        """`; checked again, because others had the CPU: nagle-is-off`; empty where no rule was."""
+        """`; checked again, because others had the CPU: nagle-is-off`; empty if no rule was checked again."""
         again = ", ".join(result.name for result in self.rules if result.checks > 1)
         return f"; checked again, because others had the CPU: {again}" if again else ""

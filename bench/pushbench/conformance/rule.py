@@ -1,4 +1,4 @@
-"""A rule: one requirement on a server, written as a small async function. Nothing here knows a suite or a protocol."""
+"""A rule: one requirement on a server, written as a small async function. It is independent of suites and protocols."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 from pushbench.catalog.servers import Outage
 
 Check = Callable[[Any], Awaitable[None]] | Callable[[Any], AsyncGenerator[None]]
-"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not. It
-raises NotAsked where it cannot tell.
+"""Takes the clients of a suite. It returns if the server did what it must, raises Mismatch if it did not, and raises
+NotAsked if it cannot decide.
 
-A generator may be checked beside others up to its `yield`, and is alone on the server from there on.
+A generator may be checked in parallel with others up to its `yield`, and is alone on the server from there on.
 """
 
 
 class Mismatch(Exception):
-    """The server did something else than the rule requires."""
+    """The server's behaviour differs from the rule."""
 
     def __init__(self, expected: str, seen: object) -> None:
         super().__init__(f"expected {expected}; saw {seen}")
@@ -28,7 +28,7 @@ class Mismatch(Exception):
 
 
 class NotAsked(Exception):
-    """The rule cannot be asked of this server; the message says why."""
+    """The rule does not apply to this server; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +44,18 @@ class Rule:
     needs_services: bool
     """Only for servers with backing services."""
     outage: Outage | None = None
-    """Only for servers whose clients see the loss of a service so; None: for all."""
+    """Only for servers whose clients experience the loss of a service in this way; None: for all."""
     beside_others: bool = False
-    """May be checked at the same time as others, on one server: it mostly waits, and other clients do not change what
-    its own see."""
+    """May be checked in parallel with others on one server: it mostly waits, and other clients do not affect it."""
     decides: bool = False
-    """Comes first. Where it fails, no other rule is asked."""
+    """Comes first. If it fails, no other rule is asked."""
 
     def concerns(self, services: Sequence[str], outage: Outage | None) -> bool:
-        """Whether a server with these services has to keep it. `outage` None: whatever the loss of one does."""
+        """Whether the rule applies to a server with these services. `outage` None: whatever their loss causes."""
         return (bool(services) or not self.needs_services) and (outage is None or self.outage in (None, outage))
 
     async def steps(self, clients: object) -> AsyncGenerator[None]:
-        """Checks the rule; yields where it has to be alone to go on."""
+        """Check the rule; yields where it must be alone to continue."""
         checked = self.check(clients)
         if isinstance(checked, AsyncGenerator):
             async with aclosing(checked):
@@ -76,7 +75,7 @@ def rule(
     beside_others: bool = False,
     decides: bool = False,
 ) -> Callable[[Check], Rule]:
-    """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
+    """Make a rule from an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
@@ -87,7 +86,7 @@ def rule(
 
 
 def rules_in(*modules: ModuleType) -> tuple[Rule, ...]:
-    """The rules of modules, in the order in which they are written there."""
+    """The rules of modules, in source order."""
     return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Rule))
 
 

@@ -1,10 +1,10 @@
 """Verifies several servers at the same time, each in a process of its own: lanes.
 
-Threads would share one interpreter, and a rule about milliseconds would see the waits of another. What lanes find comes
-back in the order in which it was asked for.
+Threads would share one interpreter, and a rule about milliseconds would see the delays of another. Results are returned
+in the order of the servers.
 
-A server that ends waits for seconds, for a client that does not answer its close. The next server of its lane begins
-meanwhile, in a second process. A single lane has no second one: its servers may all have the same port.
+A server that ends waits some seconds for a client that does not answer its close. Meanwhile the next server of its lane
+begins, in a second process. A single lane has no second process, because its servers may all have the same port.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from pushbench.machine.processes import ending
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 END_SECONDS = 15.0
-"""How long a worker may take to end its server and that server's services, 5 s each, before it is killed."""
+"""Time for a worker to end its server and that server's services, 5 s each, before it is killed."""
 
 SubjectIn = Callable[[int], Subject]
-"""The server as what a worker verifies, by the number that gives the worker its CPUs and logs."""
+"""The server as a subject of verification, from the number that gives the worker its CPUs and logs."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who hears what happens, each time by the number of the server."""
+    """The callbacks for events, each with the number of the server."""
 
     began: Callable[[int], None]
     checked: Callable[[int, RuleResult], None]
     found: Callable[[int, Conformance], None]
     postponed: Callable[[int, Conformance], None] = lambda *_: None
-    """What a server did not keep beside others is to be checked again."""
+    """Rules that failed in parallel with others are to be checked again."""
 
 
 class Ends:
-    """Nothing is left of the server but its exit."""
+    """All that remains of the check is the server's exit."""
 
 
 Said = RuleResult | Ends | Conformance | UserError
-"""What is said of a server: each result as soon as it is there and then the whole, or why that cannot be had."""
+"""A worker's messages about a server: each result as it arrives and then all of them, or why there are none."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class Worker:
     lane: int
     process: BaseProcess
     line: Connection[int, Said]
-    """takes the numbers of servers"""
+    """receives the numbers of servers"""
 
     def hear(self) -> RuleResult | Ends | Conformance:
-        """Raises the worker's UserError."""
+        """The worker's next message. Raises the worker's UserError."""
         try:
             said = self.line.recv()
         except EOFError:
@@ -75,7 +75,7 @@ class Worker:
 
 
 def verify_each(servers: Sequence[SubjectIn], lanes: int, watch: Watch, only: Sequence[str] = ()) -> list[Conformance]:
-    """Verify the servers, as many at a time as there are lanes, beginning with the first.
+    """Verify the servers in order, as many at a time as there are lanes.
 
     An interrupted verification ends its servers before it raises.
     """
@@ -110,18 +110,18 @@ def verify_each(servers: Sequence[SubjectIn], lanes: int, watch: Watch, only: Se
 
 
 def _places(lanes: int) -> list[tuple[int, int]]:
-    """The lane of each worker, and the number by which it has CPUs and logs: both of a lane are even, or odd."""
+    """The lane of each worker, and the number for its CPUs and logs: in a lane, both numbers are even, or both odd."""
     first = [(lane, lane) for lane in range(lanes)]
     return first + [(lane, lane + lanes + lanes % 2) for lane in range(lanes)] if lanes > 1 else first
 
 
 def _free(idle: Sequence[Worker], lanes: Set[int]) -> Worker | None:
-    """A worker of another lane than these."""
+    """An idle worker in none of these lanes."""
     return next((worker for worker in idle if worker.lane not in lanes), None)
 
 
 def _work(servers: Sequence[SubjectIn], place: int, only: Sequence[str], line: Connection[Said, int]) -> None:
-    """What a worker does until SIGTERM, which the end of its parent sends, too."""
+    """Verify servers until SIGTERM, which the parent's end also sends."""
     with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         signal.signal(signal.SIGINT, _leave_it_to_the_parent)
@@ -137,7 +137,7 @@ def _work(servers: Sequence[SubjectIn], place: int, only: Sequence[str], line: C
 
 
 def _leave_it_to_the_parent(*_: object) -> None:
-    """Ctrl-C reaches every process of the terminal; a second signal would break off the end that the first began."""
+    """Ctrl-C reaches every process of the terminal; a second signal would interrupt the cleanup after the first."""
 
 
 def _with_one_end(
@@ -153,8 +153,8 @@ def _with_one_end(
 
 @contextlib.contextmanager
 def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]]) -> Iterator[list[Worker]]:
-    """Processes that do this in their lanes; they and their servers have ended when the block is left."""
-    # The subjects hold open drivers, which only a fork can share. No thread runs yet.
+    """Worker processes in their lanes; they and their servers have ended when the block is left."""
+    # The subjects hold open drivers, which only a fork can share. No thread is running yet.
     context = multiprocessing.get_context("fork")
     workers: list[Worker] = []
     try:
@@ -169,7 +169,7 @@ def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]
     finally:
         for worker in workers:
             worker.process.terminate()
-            worker.line.close()  # for one that began to read just before the signal
+            worker.line.close()  # for a worker that began to read just before the signal
         for worker in workers:
             worker.process.join(END_SECONDS)
             if worker.process.is_alive():

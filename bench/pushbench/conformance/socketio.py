@@ -1,4 +1,4 @@
-"""Packets of Engine.IO 4 and Socket.IO 5 as text, as far as the rules of suites need them: one namespace, no binary."""
+"""Text packets of Engine.IO 4 and Socket.IO 5, as far as the rules of suites need them: one namespace, no binary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACKNOWLEDGEMENT = re.compile(r"43(\d+)(\[.*\])", re.DOTALL)
 
 
 async def greet(connection: ClientConnection, within: float) -> object:
-    """Connect to the namespace. Returns what the open packet says, and raises Mismatch where an answer is wrong."""
+    """Connect to the namespace. Returns the content of the open packet; raises Mismatch for a wrong answer."""
     opened = json.loads(await _packet(connection, "0", within))
     await connection.send("40")
     await _packet(connection, "40", within)
@@ -24,7 +24,7 @@ async def greet(connection: ClientConnection, within: float) -> object:
 
 
 async def _packet(connection: ClientConnection, kind: str, within: float) -> str:
-    """The JSON object of the next packet, which has to be of a kind."""
+    """The JSON object of the next packet, which must be of `kind`."""
     expected = f"a packet that begins with {kind}{{"
     try:
         async with asyncio.timeout(within):
@@ -37,5 +37,5 @@ async def _packet(connection: ClientConnection, kind: str, within: float) -> str
 
 
 def event_of(name: str, text: str, number: int | None = None) -> str:
-    """An event with a JSON text. With a number it asks for an acknowledgement."""
+    """An event with a JSON text. With a number, it requests an acknowledgement."""
     return f"42{'' if number is None else number}[{json.dumps(name)},{text}]"

@@ -20,9 +20,9 @@ class Frame:
 
     @classmethod
     def decode(cls, message: str) -> Frame | None:
-        """None for what is no frame. Headers stay escaped: nothing here depends on one that may have escapes."""
+        """The frame; None if the text is not a frame. Headers stay escaped: those used here contain no escapes."""
         head, separator, rest = message.partition("\n\n")
-        body, end, _ = rest.partition("\0")  # a body is JSON, and so it has no NUL
+        body, end, _ = rest.partition("\0")  # a body is JSON, so it has no NUL
         if not separator or not end:
             return None
         command, *lines = head.split("\n")

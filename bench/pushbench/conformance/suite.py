@@ -1,7 +1,7 @@
-"""Finds the rules and the clients of a suite and a protocol by their names; nothing else knows which ones exist.
+"""Finds the rules and the clients of a suite and a protocol by name; no other module lists them.
 
-A suite is a package beside this module with `rules` and `clients`; a protocol is a module of that package. What servers
-declare themselves is its package `declared`, with `rules` and `clients` of its own.
+A suite is a package beside this module with `rules` and `clients`; a protocol is a module of that package. The package
+`declared` inside it, with `rules` and `clients` of its own, is for protocols that servers declare themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pushbench.foundation.errors import UserError
 
 
 class Clients(Protocol):
-    """What the verification needs of a suite's clients; the suite's rules know more of them."""
+    """The part of a suite's clients that the verification needs; the suite's rules use more of them."""
 
     async def dismiss(self) -> None:
         """Close all connections."""
@@ -29,15 +29,14 @@ class Clients(Protocol):
 
 @runtime_checkable
 class SharingClients(Clients, Protocol):
-    """The clients of a suite with rules that may be checked beside each other."""
+    """The clients of a suite with rules that may be checked in parallel."""
 
     def beside(self) -> Clients:
-        """Clients of the same server for one of these rules; no others meet them, and they are dismissed by
-        themselves."""
+        """Clients of the same server for one of these rules: they meet no others, and are dismissed separately."""
 
 
 class SuiteRules:
-    """The rules and the clients for one protocol. Raises UserError when there are none."""
+    """The rules and the clients for one protocol. Raises UserError if there are none."""
 
     def __init__(self, name: str, protocol: str) -> None:
         package = f"{__package__}.{_identifier(name)}"
@@ -49,9 +48,9 @@ class SuiteRules:
             self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
 
     def rules(self, services: Sequence[str], outage: Outage | None = None) -> tuple[Rule, ...]:
-        """Of a server that needs `services`, in the order of checking: those that end the server come last.
+        """The rules for a server that needs `services`, in the order of checking: those that end the server come last.
 
-        `outage` is what the loss of a service does to its clients; None asks for the rules of both.
+        `outage` is the effect of a lost service on the server's clients; None selects the rules for both effects.
         """
         found: tuple[Rule, ...] = self._package.rules(self._protocol)
         asked = [rule for rule in found if rule.concerns(services, outage)]
@@ -63,7 +62,7 @@ class SuiteRules:
 
 
 def digest() -> str:
-    """Of the sources of all rules: a server that passed needs no second verification until this changes."""
+    """The digest of the sources of all rules: a server that passed needs no second verification until it changes."""
     content, folder = hashlib.sha256(), Path(__file__).parent
     for source in sorted(folder.rglob("*.py")):
         content.update(f"{source.relative_to(folder)}\0".encode() + source.read_bytes() + b"\0")

@@ -1,4 +1,4 @@
-"""Results of verifications for people: an overview, and what was wrong. No colour carries meaning of its own."""
+"""Results of verifications for readers: an overview, and the faults. Colour never carries meaning of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_A_RULE = Text("-", style="dim")
 
 
 def overview(found: Sequence[Conformance], width: int) -> Table:
-    """Rules x servers where all servers fit into `width` columns, else one row for each server."""
+    """Rules x servers if all servers fit into `width` columns, otherwise one row per server."""
     names = list(dict.fromkeys(result.name for each in found for result in each.rules))
     needed = max(map(len, names), default=0) + sum(2 + max(_width(each), len(each.server)) for each in found)
     return _rules(names, found) if needed <= width else _servers(found)
@@ -34,12 +34,12 @@ def _width(found: Conformance) -> int:
 
 
 def failures(found: Conformance) -> Group:
-    """Each broken rule: what it requires, what was expected and seen, and what the server said."""
+    """Each broken rule: its requirement, what was expected and seen, and the server's output."""
     return Group(*(line for result in found.failures for line in _failure(found.server, result)))
 
 
 def not_asked(found: Conformance) -> Group:
-    """Why rules were not asked, each reason once with its rules."""
+    """The reasons why rules were not asked, each once with its rules."""
     reasons: dict[str, list[str]] = {}
     for result in found.rules:
         if result.outcome == "not-asked":

@@ -1,4 +1,4 @@
-"""What is verified: a server that can be started, and what the rules need of it while it runs."""
+"""The subject of a verification: a server that can be started, and what the rules need from it while it runs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pushbench.machine.resources import Accounted
 
 
 class Target(Protocol):
-    """A running server; every driver's instances are."""
+    """A running server; the instances of every driver conform to it."""
 
     url: str
     """http://127.0.0.1:port"""
 
     @property
     def replicas(self) -> int:
-        """How many pods clients reach at this URL; 1 outside a cluster."""
+        """The number of pods that clients reach at this URL; 1 outside a cluster."""
         ...
 
     @property
@@ -38,7 +38,7 @@ class Target(Protocol):
     def log_tail(self) -> str: ...
 
     def output_bytes(self) -> int:
-        """How much of its output is kept: less than before where the oldest part was dropped. Raises OSError."""
+        """The size of its output that is kept: it shrinks when the oldest part is dropped. Raises OSError."""
         ...
 
 
@@ -48,10 +48,10 @@ class Declared:
 
     protocol: DeclaredProtocol
     converse: Callable[[str], Talked]
-    """Has the generator play a conversation with the server at a URL. Raises UserError."""
+    """Has the generator hold a conversation with the server at a URL. Raises UserError."""
 
     def without_secrets(self, result: RuleResult) -> RuleResult:
-        """What people may read of a result."""
+        """The result as it may be published."""
         redact = self.protocol.redact
         return result.model_copy(update={"detail": redact(result.detail), "log_tail": redact(result.log_tail)})
 
@@ -61,14 +61,14 @@ class Subject:
     """A server under verification."""
 
     server: str
-    """its id, as it must report it on /healthz"""
+    """its id, as in /healthz"""
     suite: str
     protocol: str
     services: Sequence[str]
-    """the names of those that it needs"""
+    """the names of the services that it needs"""
     start: Callable[[], AbstractContextManager[Target]]
-    """Starts it anew and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""
+    """Starts the server afresh and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""
     outage: Outage = "keeps-clients"
-    """what the loss of a service does to its clients"""
+    """the effect of a lost service on its clients"""
     declared: Declared | None = None
     """None for a protocol of the suite"""

@@ -1,4 +1,4 @@
-"""Run coroutines at the same time and leave none behind when one fails."""
+"""Runs coroutines at the same time, and leaves none running if one fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """The results in order. Raises the first exception as it is, when the others have ended."""
+    """The results in order. Raises the first exception unchanged, once the others have ended."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(coroutine) for coroutine in coroutines]

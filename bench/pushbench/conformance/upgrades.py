@@ -1,4 +1,4 @@
-"""What every server over WebSocket answers to an upgrade, whatever its suite."""
+"""The answers of every WebSocket server to an upgrade, whatever its suite."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MALFORMED = {
 
 
 def require_no_compression(response: Response | None) -> None:
-    """Raises Mismatch where an answer to an upgrade agrees to an extension."""
+    """Raises Mismatch if an answer to an upgrade accepts an extension."""
     extensions = response.headers.get("Sec-WebSocket-Extensions") if response else None
     if extensions:
         raise Mismatch("no Sec-WebSocket-Extensions in the response", escaped(extensions))

@@ -1,4 +1,4 @@
-"""Checks the rules on a server, those that mostly wait beside each other, and writes down what each one said."""
+"""Checks the rules on a server, those that mostly wait in parallel, and records the result of each."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from pushbench.conformance.waiting import hearing
 from pushbench.machine.disturbance import Since
 
 Group = tuple[Rule, ...]
-"""Rules that are checked beside each other, or one rule."""
+"""Rules that are checked in parallel, or a single rule."""
 
 STOLEN_MOST = 0.05
-"""of the CPU time, by the hypervisor: below that, 5 ms of 100 are missing, and no rule counts on so little"""
+"""of the CPU time, by the hypervisor: up to this, 5 ms of 100 are missing, and no rule depends on so little"""
 MOST_CHECKS = 3
 STARTS = "starts"
-"""the name of the result of a server that does not start, beside those of the rules; `builds` of one without a build"""
+"""the name of the result for a server that does not start, beside those of the rules; `builds` for a failed build"""
 
 
 def verify(
     subject: Subject, only: Iterable[str] = (), note: Note = lambda _: None, ends: Callable[[], None] = lambda: None
 ) -> Conformance:
-    """Check all rules of a server, or those named in `only`; `note` hears of each as soon as it is done.
+    """Check all rules of a server, or those named in `only`; `note` gets each result at once.
 
-    `ends` is called when nothing is left of the server but its exit.
+    `ends` is called when all that remains is the server's exit.
 
-    One start serves all rules as long as they pass. After a failure the server is started anew, so that what one rule
-    has broken is not held against the next. Rules that may be checked beside each other are: where one of them fails,
-    it and those that have not passed yet are checked one after another, and that counts. Raises UserError when there
-    are no rules for the server, and ServerFailed when it does not start at all.
+    One start of the server is enough for all rules as long as they pass. After a failure, the server is restarted, so
+    that the damage of one rule does not count against the next. Rules that allow it are checked in parallel. If one of
+    them fails, it and the rules that have not passed yet are checked again in sequence, and only that result counts.
+    Raises UserError if there are no rules for the server, and ServerFailed if it does not start at all.
 
-    A rule that fails while the hypervisor takes much of the CPU is checked again: the server may have waited for it.
-    Where a rule that decides about the others fails, they are not asked.
+    A rule that fails while the hypervisor takes much of the CPU is checked again: the server may have waited for the
+    CPU. If a rule that decides about the others fails, they are not asked.
     """
     suite = SuiteRules(subject.suite, subject.protocol)
     names = frozenset(only)
@@ -68,7 +68,7 @@ def verify(
 
 
 def unverified(server: str, suite: str, protocol: str, failed: ServerFailed) -> Conformance:
-    """The result of a server that could not be built or started."""
+    """The result for a server that could not be built or started."""
     return _conformance(server, suite, protocol, [_before_any_rule(failed)])
 
 
@@ -77,7 +77,7 @@ def _conformance(server: str, suite: str, protocol: str, results: list[RuleResul
 
 
 def _groups(rules: Sequence[Rule]) -> list[Group]:
-    """In the order of checking: the rules that are alone, those beside each other, and those that end the server."""
+    """The groups in the order of checking: single rules, parallel ones, and those that end the server."""
     beside = tuple(rule for rule in rules if rule.beside_others)
     alone = [(rule,) for rule in rules if not rule.beside_others]
     groups = [*alone, beside] if beside else alone
@@ -87,7 +87,7 @@ def _groups(rules: Sequence[Rule]) -> list[Group]:
 async def _check_until_failure(
     pending: deque[Group], checks: Counter[str], clients: Clients, target: Target, note: Note
 ) -> None:
-    """Takes groups from `pending`, and puts those rules first there that are to be checked again, each alone."""
+    """Takes groups from `pending`, and prepends the rules that are to be checked again, each alone."""
     again: list[Rule] = []
     while pending:
         rule, *others = group = pending.popleft()

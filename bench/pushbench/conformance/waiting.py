@@ -1,4 +1,4 @@
-"""Waiting for a server that ends, and telling that a rule only waits, so that the next server may have the CPU."""
+"""Waits for a server's end, and signals that a rule only waits, so that the next server may use the CPU."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _hearer = ContextVar[Callable[[], None]]("hearer", default=lambda: None)
 
 
 def only_waits() -> None:
-    """Nothing is left of the server but its exit, which takes seconds where a client does not answer its close."""
+    """All that remains is the server's exit, which takes seconds if a client does not answer its close."""
     _hearer.get()()
 
 
 async def begins_to_end(ends: Collection[asyncio.Task[Any]], ending: asyncio.Task[Any], replicas: int) -> None:
-    """Wait until the server lets its first client go, or has ended; with several replicas, until all clients are let
-    go, because each replica gets SIGTERM at a time of its own and takes clients until then.
+    """Wait until the server lets its first client go, or has ended. With several replicas, wait until all clients are
+    let go, because each replica gets SIGTERM at a different time and accepts clients until then.
     """
     if replicas > 1:
         await asyncio.wait(ends)
@@ -28,7 +28,7 @@ async def begins_to_end(ends: Collection[asyncio.Task[Any]], ending: asyncio.Tas
 
 @contextmanager
 def hearing(hearer: Callable[[], None]) -> Iterator[None]:
-    """Have `hearer` called where a rule that is checked in the block only waits."""
+    """Have `hearer` called when a rule that is checked in the block only waits."""
     token = _hearer.set(hearer)
     try:
         yield

@@ -28,11 +28,11 @@ class DriverChoice:
 
     wanted: Wanted = "auto"
     port: int | None = None
-    """for the process driver; None means a free one for each start"""
+    """for the process driver; None means a free port for each start"""
     workers: int | None = None
-    """WORKERS of the servers; None means one a CPU"""
+    """WORKERS of the servers; None means one per CPU"""
     elsewhere: bool = False
-    """whether servers that run elsewhere may be asked for: then the driver is `remote`, whatever is `wanted`"""
+    """whether servers that run elsewhere are allowed: the driver is then `remote`, whatever is `wanted`"""
     cluster: ClusterChoice = field(default_factory=ClusterChoice)
     """for the driver kubernetes"""
 
@@ -40,7 +40,7 @@ class DriverChoice:
 def choose_driver(
     project: Project, asked: Sequence[Server], choice: DriverChoice, note: Callable[[str], None]
 ) -> Driver:
-    """Choose the driver, and print which one and why. Raises UserError if the requested one is unavailable."""
+    """Choose the driver, and print its name and the reason. Raises UserError if the requested one is unavailable."""
     wanted, port, workers = choice.wanted, choice.port, choice.workers
     if remote := [server for server in asked if server.spec.url]:
         if not choice.elsewhere:

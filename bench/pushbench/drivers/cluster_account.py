@@ -1,4 +1,4 @@
-"""What is known of a load in a cluster beside its report: the meters' samples, and how well clocks agree. Pure."""
+"""The account of a load in a cluster beside its report: the meters' samples, and how well clocks agree. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pushbench.machine.resources import Usage
 from pushbench.records.record import Finding
 
 APART_MOST = 1.0
-"""seconds between the starts of the generators: the operator's starter calls one after the other, within some 100 ms"""
+"""seconds between the starts of the generators: the operator's starter calls them one by one, within some 100 ms"""
 UNCERTAIN_MOST = 0.01
-"""of the shortest window: what the server used is then known as well as its windows are"""
+"""fraction of the shortest window: the server's usage is then as exact as its windows"""
 COARSE = "coarse_account"
 UNTOLD_MOST = 2.5
-"""seconds between two events of a generator, which come each second: across a longer gap nothing is known"""
+"""seconds between two events of a generator, which come each second: a longer gap is not interpolated"""
 
 
 @dataclass(frozen=True)
@@ -29,37 +29,37 @@ class Meter:
 
     pod: str
     address: str
-    """with the port at which it tells the time"""
+    """with the port that serves its time"""
     quota_cores: float
     of_service: bool = False
-    """else of the server"""
+    """otherwise of the server"""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """What one generator has told."""
+    """What one generator has printed."""
 
     started: Started
-    """by its own clock"""
+    """by the generator's own clock"""
     arrived: float
-    """when that was read here"""
+    """when this process read it"""
     compared: Sequence[Compared]
     spent: Sequence[tuple[float, float]] = ()
-    """moments of its own, and the CPU seconds that it had used by then"""
+    """moments by the generator's own clock, and the CPU seconds that it had used by then"""
 
     def of(self, meter: Meter) -> tuple[Started, float] | None:
         return seen_by(self.started, [each for each in self.compared if each.meter == meter.address])
 
     def answered(self, meters: Sequence[Meter]) -> bool:
-        """Whether it has said of each meter how its clock differs, or that it does not answer."""
+        """Whether it has reported, for each meter, the difference of the clocks or that the meter does not answer."""
         return {meter.address for meter in meters} <= {each.meter for each in self.compared}
 
 
 def starts_here(heard: Sequence[Heard], meters: Sequence[Meter]) -> list[Started]:
     """The starts of all generators by this machine's clock.
 
-    Between generators they are as exact as their comparisons with the first meter. Without one, they are moved by the
-    time that their lines took to arrive.
+    Between generators, the starts are as exact as the comparisons with the first meter. Without a meter, each start is
+    moved by the time that its line took to arrive.
     """
     seen = [found[0] for each in heard if (found := each.of(meters[0]))] if meters else []
     if len(seen) < len(heard):
@@ -75,8 +75,9 @@ def account_of(
     without: str,
     coarse: Sequence[Coarse] = (),
 ) -> Account:
-    """The account of a load whose starts here are `told`. `logs` are those of the meters; where the server has none,
-    `without` says why, and `coarse` is what is told of its pods in place of them.
+    """The account of a load; `told` are its starts by this machine's clock, and `logs` the logs of the meters. Where
+    the server has no meter, `without` gives the reason, and the kubelet's `coarse` readings of its pods replace the
+    logs.
     """
     account = Account()
     starts = [start.at for start in told]
@@ -133,7 +134,7 @@ def _spread(metered: Sequence[Metered], start: Started) -> Iterator[Finding]:
 
 
 def _coarsely(coarse: Sequence[Coarse], start: Started, why: str) -> Finding:
-    """What is said where there is no account by meters, for the reason `why`; COARSE where the kubelet's will do."""
+    """The finding where no meter gives an account, for the reason `why`; COARSE where the kubelet's numbers suffice."""
     try:
         if coarse:
             longest = grain(coarse, start)
@@ -146,14 +147,14 @@ def _coarsely(coarse: Sequence[Coarse], start: Started, why: str) -> Finding:
 
 @dataclass(frozen=True)
 class _Spending:
-    """What a generator has used."""
+    """The CPU time of a generator."""
 
     spent: Sequence[tuple[float, float]]
     ahead: float
-    """its clock less that of the samples, in seconds"""
+    """the generator's clock minus the clock of the samples, in seconds"""
 
     def usage(self, seconds: float, at: float) -> Usage | None:
-        """Between the two events around the moment: it tells CPU, and nothing else."""
+        """The usage interpolated between the two events around the moment: CPU only."""
         moment = at + self.ahead
         place = bisect_right(self.spent, moment, key=lambda told: told[0])
         if not 0 < place < len(self.spent):
@@ -166,7 +167,7 @@ class _Spending:
 
 
 def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) -> tuple[dict[Meter, Metered], float]:
-    """The meters with their clocks, and the worst uncertainty. Raises LookupError, in words, where one has none."""
+    """The meters with their clocks, and the worst uncertainty. Raises LookupError, with a sentence, if one has none."""
     if all(meter.of_service for meter in logs):
         raise LookupError(without)
     found, uncertain = {}, 0.0

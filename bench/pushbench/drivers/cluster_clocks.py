@@ -1,6 +1,6 @@
-"""The clocks of generators and meters: how far each is ahead of another, and how well that is known. Pure.
+"""The clocks of generators and meters: how far one is ahead of another, and how exactly that is known. Pure.
 
-A generator asks each meter for the time (`k6/internal/clock`) and prints what it found as an event.
+A generator requests the time from each meter (`k6/internal/clock`) and prints the result as an event.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pushbench.foundation.text import one_line
 from pushbench.generator.load import Started
 
 DRIFT = 1e-4
-"""seconds a second by which two clocks drift apart at most: crystals are good for a third of that"""
+"""seconds per second by which two clocks drift apart at most: crystals are good for a third of that"""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What a generator found of a meter's clock, at a moment of its own."""
+    """How a meter's clock compares with a generator's, at a moment of the generator's clock."""
 
     at: float
     meter: str
@@ -46,7 +46,7 @@ def parse_compared(event: Mapping[str, Any]) -> Compared | None:
 
 
 def seen_by(started: Started, compared: Sequence[Compared]) -> tuple[Started, float] | None:
-    """A generator's start by a meter's clock, and how well the borders of its windows are known.
+    """A generator's start by a meter's clock, and the uncertainty of the borders of its windows.
 
     None if the meter never answered.
     """

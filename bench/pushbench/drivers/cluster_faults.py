@@ -1,6 +1,6 @@
-"""What a cluster did to a trial: decided from its pods when the load began, and from pods and nodes now. Pure.
+"""What a cluster did to a trial, from its pods when the load began and its pods and nodes now. Pure.
 
-A server that ends by itself, or is killed for its own memory, is no fault of the cluster: that is its result.
+A server that exits, or is killed for its own memory use, is not a fault of the cluster: that is its result.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pushbench.records.record import Finding
 Object = Mapping[str, Any]
 POD_LOST = "pod_lost"
 DISRUPTED = "DisruptionTarget"
-"""the condition of a pod that is evicted, preempted or removed with its node"""
+"""the condition of a pod that is evicted, preempted or deleted with its node"""
 
 
 def faults(before: Sequence[Object], now: Sequence[Object], nodes: Sequence[Object]) -> list[Finding]:
-    """What made the trial invalid; each pod is named once."""
+    """The findings that invalidate the trial; each pod is named once."""
     latest = {pod["metadata"]["uid"]: pod for pod in now}
     by_name = {node["metadata"]["name"]: node for node in nodes}
     known = {pod["metadata"]["uid"] for pod in before}
@@ -36,7 +36,7 @@ def faults(before: Sequence[Object], now: Sequence[Object], nodes: Sequence[Obje
 
 
 def is_over(pod: Object) -> bool:
-    """Whether all containers of a pod have ended well."""
+    """Whether all containers of a pod have ended successfully."""
     return bool(pod["status"].get("phase") == "Succeeded")
 
 
@@ -66,7 +66,7 @@ def _faults_of(pod: Object, now: Object | None, nodes: Mapping[str, Object]) -> 
 
 
 def _where_to(pod: Object, fresh: Sequence[Object]) -> str | None:
-    """Where the cluster has started another pod in place of this one; None where there is none with a node."""
+    """Where the cluster has started a replacement of this pod; None if no replacement has a node."""
     app, here = _app(pod), pod["spec"].get("nodeName")
     others = [each["spec"].get("nodeName") for each in fresh if _app(each) == app and not _is_runner(pod)]
     if there := next(filter(None, others), None):
@@ -104,7 +104,7 @@ def _restarts(pod: Object, name: str) -> int:
 
 
 def _how(container: Object, restarts: int) -> str | None:
-    """How a container ended since the load began; None while it runs, or where it ended well."""
+    """How a container ended since the load began; None while it runs, or if it ended successfully."""
     state = container.get("state", {})
     if container.get("restartCount", 0) > restarts:
         state = container.get("lastState", {})

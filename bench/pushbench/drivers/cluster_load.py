@@ -1,4 +1,4 @@
-"""A load that the k6 operator plays in a cluster, seen through the logs of its runners."""
+"""A load that the k6 operator runs in a cluster, observed through the logs of its runners."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Finding
 
 BEGIN_SECONDS = 120.0
-"""for the operator to check the scenario, start the runners and have them begin: 15 with images that are there"""
+"""for the operator to check the scenario and start the runners, and for these to begin: 15 with pulled images"""
 LOOK_SECONDS = 0.5
 EVENTS = (b'{"at":', b'{"ahead_us":')
-"""how the generator begins an event: its keys are in alphabetical order"""
+"""how an event of the generator begins: its keys are in alphabetical order"""
 SILENT_SECONDS = 5.0
-"""a generator tells each second what it did: one that does not may be on a node that is gone"""
+"""a generator prints an event each second; the node of a silent one may be gone"""
 NOTICED_SECONDS = 20.0
-"""beside the margin, after which a cluster has noticed that a node is gone: 40 after its last word, by default"""
+"""in addition to the margin: by default, a cluster notices 40 s after its last sign of life that a node is gone"""
 RUNNERS = f"k6_cr={manifests.LOAD},runner=true"
 
 
@@ -56,9 +56,9 @@ class Beside:
 
     meters: Sequence[Meter] = ()
     without: str = "there is no meter"
-    """why there are none"""
+    """why there are no meters"""
     kubelet: Kubelet | None = None
-    """asked where there are none"""
+    """queried where there are no meters"""
 
 
 @dataclass
@@ -69,9 +69,9 @@ class _Runner:
     following: Program
     place: int = 0
     told: float = field(default_factory=time.monotonic)
-    """when it last told something, or was looked for"""
+    """when it last printed an event, or its pod was last checked"""
     started: tuple[Started, float] | None = None
-    """by its own clock, and when that was read here"""
+    """by its own clock, and when this process read it"""
     compared: list[Compared] = field(default_factory=list)
     spent: dict[float, float] = field(default_factory=dict)
     """CPU seconds by moments of its own clock"""
@@ -83,7 +83,7 @@ class _Runner:
 
 
 class ClusterLoad:
-    """A load in progress. Moments of the runners' clocks become those of this machine when all have begun."""
+    """A load in progress. Moments by the runners' clocks are converted to this machine's once all have begun."""
 
     pids: tuple[int, ...] = ()
 
@@ -94,7 +94,7 @@ class ClusterLoad:
         self._starts: list[Started] = []
         self._cut: int | None = None
         self._before: list[manifests.Manifest] = []
-        """the pods when the load began"""
+        """the pods at the beginning of the load"""
 
     @property
     def account(self) -> Account:
@@ -112,7 +112,7 @@ class ClusterLoad:
         return account
 
     def _policy(self) -> Iterator[Finding]:
-        """Whether the network kept a pod that is no runner from the server, as the NetworkPolicy says."""
+        """Whether the network kept other pods than runners from the server, as the NetworkPolicy demands."""
         try:
             said = self._kubectl.run("logs", f"job/{manifests.REACH}").strip()
         except KubectlFailed:
@@ -126,7 +126,7 @@ class ClusterLoad:
             )
 
     def _instead(self) -> tuple[str, Sequence[Coarse]]:
-        """Why there is no meter, and what the kubelet told in its place."""
+        """Why there is no meter, and the kubelet's readings instead."""
         kubelet = self._beside.kubelet
         if kubelet is None:
             return self._beside.without, ()
@@ -134,7 +134,7 @@ class ClusterLoad:
         return f"{self._beside.without}{f'; {kubelet.error}' if kubelet.error else ''}", told
 
     def _faults(self) -> list[Finding]:
-        """What the cluster did to the pods since the load began."""
+        """What the cluster has done to the pods since the load began."""
         try:
             now = json.loads(self._kubectl.patiently("get", "--output", "json", "pods"))["items"]
             nodes = json.loads(self._kubectl.patiently("get", "--output", "json", "nodes"))["items"]
@@ -143,7 +143,7 @@ class ClusterLoad:
         return faults(self._before, now, nodes)
 
     def events(self) -> Iterator[Started | Second | None]:
-        """As of a load on this machine. Raises LoadFailed."""
+        """The events, as those of a load on this machine. Raises LoadFailed."""
         try:
             yield from self._begin()
             yield from self._follow()
@@ -154,7 +154,7 @@ class ClusterLoad:
         return window_end(self._starts, moment) if self._starts else moment
 
     def interrupt(self) -> None:
-        """Leave out the stages that have not ended. The runners go on: k6 gets no signal through the operator."""
+        """Leave out the stages that have not ended. The runners continue: the operator passes no signal on to k6."""
         if self._cut is None and self._starts:
             now = time.monotonic()
             self._cut = sum(end <= now for _, end in together(self._starts).windows)
@@ -198,7 +198,7 @@ class ClusterLoad:
             self._runners.append(_Runner(pod, self._follower(pod)))
 
     def _follow(self) -> Iterator[Started | Second | None]:
-        """The events until all logs have ended."""
+        """The events until all logs end."""
         deadline = time.monotonic() + BEGIN_SECONDS + self._longest
         while True:
             ended = all(self._has_ended(runner) for runner in self._runners)
@@ -226,9 +226,9 @@ class ClusterLoad:
         return self._kubectl.start("logs", "--follow", pod, log=self._generator.workspace / f"{pod}.log")
 
     def _has_ended(self, runner: _Runner) -> bool:
-        """Whether a runner has ended well. Where only its log ended, that is followed again, from its beginning.
+        """Whether a runner has ended successfully. If only its log ended, the log is followed again from its beginning.
 
-        Raises LoadFailed if the runner ended otherwise, or is silent because it is gone.
+        Raises LoadFailed if the runner failed, or is silent because it is gone.
         """
         code = runner.following.exit_code()
         if code is None and time.monotonic() < runner.told + SILENT_SECONDS:
@@ -255,14 +255,14 @@ class ClusterLoad:
         return [heard for runner in self._runners if (heard := runner.heard)]
 
     def _begun(self) -> list[Started]:
-        """The starts of all generators here; none before all have begun and compared their clocks with the meters'."""
+        """The starts of all generators by this machine's clock; empty until all have begun and compared clocks."""
         heard, meters = self._heard(), self._beside.meters
         if len(heard) < len(self._runners) or not all(each.answered(meters) for each in heard):
             return []
         return starts_here(heard, meters)
 
     def _read(self, runner: _Runner) -> Iterator[dict[str, Any]]:
-        """The events of the lines that are new in a runner's log."""
+        """The events in the new lines of a runner's log."""
         with runner.following.log.open("rb") as log:
             log.seek(runner.place)
             lines, _, _ = log.read().rpartition(b"\n")
@@ -271,7 +271,7 @@ class ClusterLoad:
             runner.told = time.monotonic()
         for line in lines.splitlines():
             if line.startswith(EVENTS):
-                with contextlib.suppress(ValueError):  # a line that another one interrupts
+                with contextlib.suppress(ValueError):  # a line interrupted by another one
                     content = json.loads(line)
                     if isinstance(content, dict):
                         yield content
@@ -282,7 +282,7 @@ class ClusterLoad:
 
 
 def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:
-    """Note an event; a second, moved to this machine's clock, is returned for who watches."""
+    """Record an event of a runner; returns a Second, moved to this machine's clock, for live views."""
     with contextlib.suppress(ValueError, KeyError, TypeError):
         if compared := parse_compared(content):
             runner.compared.append(compared)
@@ -297,13 +297,13 @@ def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:
 
 
 def _stays(pod: manifests.Manifest) -> bool:
-    """Whether a pod is a part of the trial: the operator's initializer and starter end by themselves."""
+    """Whether a pod belongs to the whole trial: the operator's initializer and starter exit early."""
     labels = pod["metadata"].get("labels", {})
     return "app" in labels and (labels["app"] != "k6" or labels.get("runner") == "true")
 
 
 def _why(pods: list[manifests.Manifest]) -> str:
-    """What the scheduler says of a runner that has no node."""
+    """The scheduler's message about a runner without a node."""
     conditions = [each for pod in pods for each in pod["status"].get("conditions", [])]
     said = [each["message"] for each in conditions if each["status"] == "False" and each.get("message")]
     return f": {one_line(said[0], 300)}" if said else ""
@@ -313,7 +313,7 @@ def _why(pods: list[manifests.Manifest]) -> str:
 def playing_in(
     kubectl: Kubectl, generator: Generator, plan: LoadPlan, *, image: str, not_on: Sequence[str], beside: Beside
 ) -> Iterator[ClusterLoad]:
-    """Have the operator play a load in a namespace; forget it at the end of the block."""
+    """Have the operator run a load in a namespace; delete the load at the end of the block."""
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     whole = plan.model_copy(update={"generators": generator.processes})

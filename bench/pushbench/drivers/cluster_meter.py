@@ -1,6 +1,6 @@
-"""The readings of a meter that runs beside a server in its pod, and samples of them. Pure.
+"""The readings of a meter beside a server in its pod, and samples computed from them. Pure.
 
-`k6/cmd/meter` prints the readings, ten a second. A sample between two of them is interpolated.
+`k6/cmd/meter` prints ten readings per second. A sample between two readings is interpolated.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pushbench.machine.resources import Usage, together
 from pushbench.machine.sampling import Sample
 
 GAP_MOST = 1.0
-"""seconds between two readings: across a longer gap nothing is known"""
+"""seconds between two readings: a longer gap is not interpolated"""
 BEGIN = '{"meter_at":'
 
 
 class Used(Document):
-    """What the server's processes have used; times in microseconds."""
+    """The usage of the server's processes; times in microseconds."""
 
     cpu: int = Field(ge=0)
     user: int = Field(ge=0)
@@ -38,16 +38,20 @@ class Used(Document):
 
 
 class Reading(Document):
-    """One line of the meter."""
+    """One line of the meter's output."""
 
-    meter_at: int = Field(gt=0, description="microseconds of CLOCK_MONOTONIC of the server's node")
+    meter_at: int = Field(
+        gt=0, description="time of the reading, in microseconds of CLOCK_MONOTONIC on the server's node"
+    )
     realtime: int
     server: Used | None
     received_bytes: int = Field(ge=0)
     sent_bytes: int = Field(ge=0)
     steal: int = Field(ge=0)
     swapped_bytes: int = Field(ge=0)
-    clients: int | None = Field(None, ge=0, description="connected to the server; counted now and then")
+    clients: int | None = Field(
+        None, ge=0, description="clients connected to the server; null in readings that do not count them"
+    )
 
     @property
     def at(self) -> float:
@@ -55,7 +59,7 @@ class Reading(Document):
 
 
 def readings_in(log: str) -> list[Reading]:
-    """The readings of a log, in order; lines that are none are left out, and so is one that is cut off."""
+    """The readings of a log, in order; other lines and a truncated line are left out."""
     found = []
     for line in log.splitlines():
         if line.startswith(BEGIN):
@@ -68,7 +72,7 @@ def readings_in(log: str) -> list[Reading]:
 
 @dataclass(frozen=True)
 class Metered:
-    """The readings of one meter, with the start of the load by its clock."""
+    """The readings of one meter, and the start of the load by its clock."""
 
     readings: Sequence[Reading]
     started: Started
@@ -76,7 +80,7 @@ class Metered:
     """CPUs that the server may use"""
 
     def around(self, seconds: float) -> tuple[Reading, Reading, float] | None:
-        """The readings around a moment of the load, and where between them it lies; None where there are none."""
+        """The readings around a moment of the load, and the moment's position between them as a fraction; or None."""
         moment = self.started.at + seconds
         place = bisect_right(self.readings, moment, key=lambda reading: reading.at)
         if not 0 < place < len(self.readings):
@@ -105,13 +109,13 @@ class Metered:
         )
 
     def clients(self, window: tuple[float, float]) -> int | None:
-        """How many were connected when they were last counted in a window of the load."""
+        """The number of connected clients when they were last counted in a window of the load."""
         begin, end = (self.started.at + seconds for seconds in window)
         counted = [each.clients for each in self.readings if begin <= each.at <= end and each.clients is not None]
         return counted[-1] if counted else None
 
     def _switches(self, seconds: float) -> dict[int, int]:
-        """A counter of all threads, as if it were one thread's."""
+        """The context switches of all threads, as if there were one thread."""
         counted = [each for each in self.readings if each.server and each.server.switches is not None]
         moment = self.started.at + seconds
         place = bisect_right(counted, moment, key=lambda reading: reading.at)
@@ -124,10 +128,10 @@ class Metered:
 
 
 class Spender(Protocol):
-    """A program whose use is known over a load."""
+    """A program whose usage during a load is known."""
 
     def usage(self, seconds: float, at: float) -> Usage | None:
-        """At a moment of the load, which is `at` by the clock of the samples; None where nothing is known."""
+        """The usage at a moment of the load, which is `at` by the clock of the samples; None if it is unknown."""
         ...
 
 
@@ -139,9 +143,9 @@ def samples_of(
     services: Sequence[Spender] = (),
     generators: Sequence[Spender] = (),
 ) -> list[Sample]:
-    """The samples that a sampler would have taken beside the server: each second, and at the borders of all windows.
+    """The samples that a sampler beside the server would have taken: each second, and at the borders of all windows.
 
-    `told` is the start of the load by the clock of the samples. `servers` stand in where there are no meters.
+    `told` is the start of the load by the clock of the samples. `servers` replace the meters where there are none.
     """
     borders = {moment - told.at for window in told.windows for moment in window}
     moments = sorted({*borders, *range(int(max(borders)) + 1)})
@@ -158,7 +162,7 @@ def samples_of(
 
 
 def unread(meters: Sequence[Metered], told: Started) -> int:
-    """How many borders of windows some meter has no reading for."""
+    """The number of window borders for which some meter has no reading."""
     borders = [moment - told.at for window in told.windows for moment in window]
     return sum(any(meter.around(border) is None for meter in meters) for border in borders)
 
@@ -184,7 +188,7 @@ def _sample(meters: Sequence[Metered], seconds: float, at: float, *, border: boo
 
 
 def _machine(around: Sequence[tuple[Reading, Reading, float]], at: float) -> Machine:
-    """Counters of the nodes; of several meters on one node the highest, which are nearly the same."""
+    """Counters of the nodes; of several meters on one node, the highest values, which are nearly the same."""
     one = [before for before, _, _ in around]
     return Machine(
         at=at,

@@ -1,4 +1,4 @@
-"""The backing services of a server in a cluster: each a pod beside the server's, on another node."""
+"""The backing services of a server in a cluster: each is a pod beside the server's, on another node."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from pushbench.foundation.yamlfile import read_yaml
 from pushbench.machine.resources import Accounted
 
 CPUS = 1.0
-"""that a service may use"""
+"""that a service may use at most"""
 
 
 @dataclass(frozen=True)
 class Around:
-    """What the services of a trial have in common."""
+    """What the services of a trial share."""
 
     kubectl: Kubectl
     not_on: Sequence[str]
     """the nodes of the server"""
     meter: str
-    """the image of the container beside each"""
+    """the image of the meter beside each service"""
     logs: Path
     contents: Path
     """the suite's file without its ending; the initial content of a service is a file beside it"""
@@ -48,7 +48,7 @@ class ServicePod:
 
     def __init__(self, service: Service, around: Around, url: str) -> None:
         self.name, self.variable, self.url = service.name, service.variable, url
-        """the URL is that of the cluster, for the server"""
+        """the URL inside the cluster, for the server"""
         self._service, self._around = service, around
         self.meter: Meter | None = None
         self.pod = ""
@@ -58,7 +58,7 @@ class ServicePod:
         return PodAccount(self._around.kubectl, self.pod) if self.meter else Unaccounted()
 
     def begin(self, *, metered: bool) -> None:
-        """Wait until it is ready. Raises KubectlFailed and ServerFailed."""
+        """Wait until the service is ready. Raises KubectlFailed and ServerFailed."""
         kubectl = self._around.kubectl
         [found] = await_pods(kubectl, self.name)
         self.pod = found["metadata"]["name"]
@@ -70,7 +70,7 @@ class ServicePod:
             await_ready(self._service, here.hostname or "", here.port or 0, lambda: None, log_tail)
 
     def fill(self) -> None:
-        """Give it its initial content. Raises ServerFailed."""
+        """Give the service its initial content. Raises ServerFailed."""
         client = self._service.client
         if client and client.image_setup[1]:
             self._asked(client.image_program, *client.image_setup)
@@ -92,9 +92,9 @@ class ServicePod:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        """Remove its pod, which gets SIGKILL a second after SIGTERM, and make another one behind the same address.
+        """Delete its pod, which gets SIGKILL a second after SIGTERM, and create another one behind the same address.
 
-        Raises ServerFailed, also for a service with content, which would be lost with the pod.
+        Raises ServerFailed, also for a service with content: the content would be lost with the pod.
         """
         if self._service.content:
             raise ServerFailed("load", f"the service {self.name} is not ended: its content would end with its pod")
@@ -125,12 +125,12 @@ def products(kubectl: Kubectl, names: Sequence[str]) -> dict[str, str]:
 
 
 def running_in(around: Around, names: Sequence[str]) -> list[ServicePod]:
-    """The services `names`, fresh and ready. They end with their namespace. Raises KubectlFailed and ServerFailed."""
+    """The services `names`, fresh and ready. Deleting the namespace ends them. Raises KubectlFailed, ServerFailed."""
     return [_start(around, image) for image in service_images(names)]
 
 
 def _start(around: Around, image: ServiceImage) -> ServicePod:
-    """The service with a meter; without where the cluster refuses that."""
+    """Start the service with a meter, or without one where the cluster refuses it."""
     service, kubectl = KNOWN[image.service], around.kubectl
     policy = read_yaml(POLICY).data["services"][service.name]
     user = _user_of(kubectl, service, _reference(image), policy)
@@ -150,7 +150,7 @@ def _start(around: Around, image: ServiceImage) -> ServicePod:
 
 
 def _user_of(kubectl: Kubectl, service: Service, image: str, policy: Mapping[str, Any]) -> tuple[int, int]:
-    """The numbers of a service's user and group; those of a user of the image differ between images."""
+    """The numeric user and group of a service; those of a user named in the image differ between images."""
     if service.image_user is None:
         user, _, group = policy["user"].partition(":")
     else:
@@ -160,5 +160,5 @@ def _user_of(kubectl: Kubectl, service: Service, image: str, policy: Mapping[str
 
 
 def _reference(image: ServiceImage) -> str:
-    """As the nodes know it: by digest in the project's registry, where one is set, else by the name of the policy."""
+    """The image as the nodes name it: by digest in the project's registry if one is set, otherwise as in the policy."""
     return image.mirror() if is_remote(image.mirror()) else image.reference

@@ -1,4 +1,4 @@
-"""The containers of a trial: those of a compose project of its own, removed at its end whatever happened."""
+"""The containers of a trial: they form a compose project of their own, which is always removed at the end."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Container:
         return None if self._absent else self.ended
 
     def _final_state(self) -> State:
-        """The final state, once the engine has noticed that the process is gone."""
+        """The final state, once the engine has noticed the end of the process."""
         deadline = time.monotonic() + 5
         while (state := self._engine.state(self.id)).running and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
@@ -83,7 +83,7 @@ class Container:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        """Kill it, and start it again at the end of the block."""
+        """Kill the container, and start it again at the end of the block."""
         self.tree.end()
         self.kill(signal.SIGKILL)
         self.await_end(STOP_SECONDS)
@@ -95,7 +95,7 @@ class Container:
 
     @contextlib.contextmanager
     def absence(self) -> Iterator[None]:
-        """As `outage`, of a container that clients are connected to: it comes back where they look for it.
+        """As `outage`, for a container that clients are connected to: it returns at the address that clients use.
 
         Raises ServerFailed if it does not.
         """
@@ -118,7 +118,7 @@ class Container:
         return self.ended
 
     def terminate(self, timeout: float) -> Exit:
-        """SIGTERM, and after `timeout` seconds SIGKILL."""
+        """Send SIGTERM, and after `timeout` seconds SIGKILL."""
         began = time.monotonic()
         if self.ended is None:
             self.kill(signal.SIGTERM)
@@ -152,7 +152,7 @@ def ending(state: State) -> str:
 
 @dataclass(frozen=True)
 class Composition:
-    """A compose project whose name is Pushbench's own."""
+    """A compose project with a name that marks it as Pushbench's."""
 
     engine: Engine
     name: str
@@ -163,7 +163,7 @@ class Composition:
         return self.container(service)
 
     def start_all(self) -> None:
-        """Start every service when those that it depends on are there."""
+        """Start every service after those that it depends on."""
         self._compose("up", "--detach")
 
     def container(self, service: str) -> Container:
@@ -188,7 +188,7 @@ class Composition:
 def composition(
     engine: Engine, project: Project, content: Mapping[str, object], policy: Sequence[Path] = ()
 ) -> Iterator[Composition]:
-    """A project of the files of `policy` and of `content` over them. At the end all of it is removed."""
+    """A project from the files of `policy`, overridden by `content`. Everything is removed at the end of the block."""
     name = f"pushbench-{secrets.token_hex(4)}"
     own = project.cache / "compose" / f"{name}.json"
     found = Composition(engine, name, [*map(str, policy), str(own)])
@@ -201,12 +201,12 @@ def composition(
 
 
 def cpu_list(cpus: Sequence[int]) -> str:
-    """CPUs as the engine names them."""
+    """CPUs in the notation of the engine."""
     return ",".join(str(cpu) for cpu in cpus)
 
 
 def as_many_files() -> dict[str, dict[str, int]]:
-    """The `ulimits` of a server's container: as many open files as a server has that runs as a process.
+    """The `ulimits` of a server's container: the same number of open files as for a server that runs as a process.
 
     Docker's own default differs between its versions.
     """

@@ -1,6 +1,6 @@
 """The docker driver: a server and its services are containers of `compose/bench.yml`, which holds the whole policy.
 
-Clients use the container's address in an internal network: no proxy, no published port, no way out.
+Clients use the container's address in an internal network: there is no proxy, no published port, no way out.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class ServiceContainer:
             raise ServerFailed("load", f"the service {self.name} does not answer: {error}") from None
 
     def await_ready(self) -> None:
-        """Raises ServerFailed when it does not become ready."""
+        """Wait until the service is ready. Raises ServerFailed if it does not become ready."""
         container = self._container
 
         def ended() -> str | None:
@@ -137,7 +137,7 @@ class ServiceContainer:
 
 @dataclass(frozen=True)
 class DockerDriver:
-    """Runs servers and their services in containers on the CPUs of `split`; `workers` None means one a CPU."""
+    """Runs servers and their services in containers on the CPUs of `split`; `workers` None means one per CPU."""
 
     project: Project
     split: CpuSplit
@@ -154,7 +154,7 @@ class DockerDriver:
         return {}
 
     def lacks(self, server: Server) -> str | None:
-        """Images that are not there may be built, but of a server that is linked from another repository."""
+        """A missing image can be built, except for a server that is linked from another repository."""
         if in_checkout(self.project.root, server.folder) or not self.lacks_image(server):
             return None
         return f"there is no image of it, and none is built of sources outside of this checkout; {COPY}"
@@ -206,7 +206,7 @@ class DockerDriver:
             return
         own = {"PORT": str(PORT), "WORKERS": self._workers}
         needed = [KNOWN[each] for each in server.spec.services]
-        # By the name in the network: the address may be another one after an outage.
+        # By its name in the network: the address may change in an outage.
         own |= {service.variable: service.url.format(host=service.name, port=service.port) for service in needed}
         environment = {**server.spec.env, **own, **(env or {})}
         with contextlib.ExitStack() as stack:
@@ -228,7 +228,7 @@ class DockerDriver:
 
     @staticmethod
     def end_orphans(engine: Engine, note: Note) -> None:
-        """Remove the containers whose owner is gone, with their networks and their data."""
+        """Remove the containers whose owner has died, with their networks and their data."""
         for container, owner in engine.labelled(OWNER_LABEL).items():
             if not owner_lives(owner):
                 note(f"removed container {container[:12]}, left by a pushbench that was killed")

@@ -1,6 +1,6 @@
 """Drivers: start a server of the catalog, give its address, and stop it again.
 
-This module has the common part; `process`, `docker`, `kubernetes` and `remote` are the drivers.
+This module has what all drivers share; `process`, `docker`, `kubernetes` and `remote` are the drivers.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ class Build:
 
     server: str
     digest: str
-    """process driver: over sources, versions of the toolchains, and commands; docker driver: the image's"""
+    """process driver: of sources, toolchain versions and commands; docker driver: the image's digest"""
     toolchains: Toolset = field(default_factory=Toolset)
     wrapper: Sequence[str] = ()
-    """process driver: a command that starts the server's command, which follows it"""
+    """process driver: a command that starts the server's command, which is appended to it"""
     options: Sequence[str] = ()
-    """process driver: options of the runtime, after the program of the server's command and before its arguments"""
+    """process driver: options of the runtime, between the program of the server's command and its arguments"""
     system: Mapping[str, Any] | None = None
-    """docker driver, of a system: the compose file of its trials, without what each trial chooses"""
+    """docker driver, for a system: the compose file of its trials, without what each trial chooses"""
 
 
 class Instance(Protocol):
     """A running server."""
 
     url: str
-    """http://host:port; of a server that runs elsewhere the URL that its owner gives"""
+    """http://host:port; for a server that runs elsewhere, the URL that its owner gives"""
 
     @property
     def reported(self) -> ReportedVersions | None:
-        """None for a server that nobody asked, or without /healthz."""
+        """The versions that the server reports; None if it was not queried, or has no /healthz."""
         ...
 
     @property
     def player(self) -> Player | None:
-        """How a load is played from elsewhere, and the server accounted there; None: all from this machine."""
+        """How a load is run, and the server accounted, elsewhere; None if this machine does both."""
         ...
 
     @property
@@ -85,17 +85,17 @@ class Instance(Protocol):
         ...
 
     def outage(self) -> contextlib.AbstractContextManager[None]:
-        """SIGKILL all its processes, and start it again at the same address at the end of the block, without waiting
-        until it is healthy. It counts as running in between. Raises ServerFailed.
+        """SIGKILL all its processes. At the end of the block, start it again at the same address, without waiting until
+        it is healthy. It counts as running in between. Raises ServerFailed.
         """
         ...
 
     def kill_worker(self) -> None:
-        """SIGKILL to one of its workers. Raises NotKilled (see `workers`)."""
+        """Send SIGKILL to one of its workers. Raises NotKilled (see `workers`)."""
         ...
 
     def terminate(self, timeout: float) -> Exit:
-        """SIGTERM, and after `timeout` seconds SIGKILL. A second call returns the same result."""
+        """Send SIGTERM, and after `timeout` seconds SIGKILL. A second call returns the same result."""
         ...
 
     def log_tail(self) -> str: ...
@@ -124,7 +124,7 @@ class Driver(Protocol):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """Of the environment of a run, where they are not this machine's."""
+        """The environment of a run, as far as it is not this machine's."""
         ...
 
     def lacks(self, server: Server) -> str | None:
@@ -136,7 +136,7 @@ class Driver(Protocol):
         ...
 
     def digest(self, server: Server) -> str:
-        """The digest of the build to come, as far as it is known in advance."""
+        """The digest of the upcoming build, as far as it is known in advance."""
         ...
 
     def build(self, server: Server, note: Note) -> Build:
@@ -158,7 +158,7 @@ class WrongServer(ServerFailed):
 
 
 def await_health(instance: Instance, ready: str = HEALTHZ) -> str:
-    """Wait until the server is `ready`: its port opens, or a path answers 200, whose body is returned.
+    """Wait until the server is `ready`: its port opens, or a path answers 200. Returns the body of that answer.
 
     Raises ServerFailed.
     """
@@ -174,9 +174,9 @@ def await_health(instance: Instance, ready: str = HEALTHZ) -> str:
 
 
 def reported_by(server: Server, answer: str) -> ReportedVersions | None:
-    """The versions that the server reports; None of one without /healthz.
+    """The versions that the server reports; None for one without /healthz.
 
-    Raises ServerFailed, and WrongServer if another server answers.
+    Raises ServerFailed, or WrongServer if another server answers.
     """
     if server.spec.ready != HEALTHZ:
         return None
@@ -191,7 +191,7 @@ def reported_by(server: Server, answer: str) -> ReportedVersions | None:
 
 
 def _opens(url: str) -> str | None:
-    """An empty text when something accepts connections."""
+    """An empty text if the port of `url` accepts connections."""
     address = urlsplit(url)
     try:
         socket.create_connection((address.hostname or "", address.port or 0), timeout=5).close()
@@ -201,7 +201,7 @@ def _opens(url: str) -> str | None:
 
 
 def _health(url: str, path: str) -> str | None:
-    """The body of `path` when it answers 200."""
+    """The body of `path` if it answers 200."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
     try:
         connection.request("GET", path)

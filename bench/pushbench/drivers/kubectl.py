@@ -1,4 +1,4 @@
-"""A Kubernetes cluster through its command line: the only module that runs `kubectl`."""
+"""Access to a Kubernetes cluster through its command line: the only module that runs `kubectl`."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from pushbench.machine.ownership import OWNER, owner_marker
 from pushbench.machine.processes import Program
 
 NOT_FOUND = "(NotFound)"
-PATIENCE_SECONDS = 60.0  # a control plane that is restarted, or a node until it counts as gone
-COMMAND_SECONDS = 60.0  # for an API server that answers at all
+PATIENCE_SECONDS = 60.0  # while a control plane restarts, or until a lost node counts as gone
+COMMAND_SECONDS = 60.0  # for an API server that answers
 DIGEST = "digest:"
-"""how the context of a record begins"""
+"""the prefix of a context in a record"""
 
 
 class KubectlFailed(Exception):
-    """kubectl failed; the message is its own (one line)."""
+    """kubectl failed; the message is kubectl's own (one line)."""
 
 
 @dataclass(frozen=True)
 class Kubectl:
-    """kubectl with a context, and perhaps with a namespace."""
+    """kubectl with a context, and optionally with a namespace."""
 
     program: str
     options: Sequence[str] = ()
 
     @classmethod
     def find(cls, context: str | None) -> Kubectl:
-        """kubectl with the context, which may be said as a record has it. Raises UserError if there is none."""
+        """kubectl with the context, which may be in the form that records keep. Raises UserError if there is none."""
         program = shutil.which("kubectl")
         if program is None:
             raise UserError("--driver kubernetes needs kubectl, which is not on the PATH")
@@ -63,7 +63,7 @@ class Kubectl:
         return Kubectl(self.program, [*self.options, "--namespace", namespace])
 
     def run(self, *arguments: str, given: object = None, seconds: float = COMMAND_SECONDS) -> str:
-        """Run it, with `given` as JSON on its input, and return its output. Raises KubectlFailed."""
+        """Run kubectl, with `given` as JSON on its input, and return its output. Raises KubectlFailed."""
         command = [self.program, *self.options, *arguments]
         content = None if given is None else json.dumps(given).encode()
         try:
@@ -73,7 +73,7 @@ class Kubectl:
         return done.stdout.decode(errors="replace")
 
     def patiently(self, *arguments: str) -> str:
-        """As `run`, again and again while the cluster does not answer. Raises KubectlFailed after a time."""
+        """As `run`, repeated while the cluster does not answer. Raises KubectlFailed after a time limit."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -90,7 +90,7 @@ class Kubectl:
         self.run("apply", "--filename", "-", given={"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
     def start(self, *arguments: str, log: Path) -> Program:
-        """Start it beside this program, its output in `log`. Raises KubectlFailed."""
+        """Start kubectl in the background, with its output in `log`. Raises KubectlFailed."""
         try:
             return processes.start(
                 [self.program, *self.options, *arguments],
@@ -104,7 +104,7 @@ class Kubectl:
 
 
 def digest_of(context: str) -> str:
-    """What a record keeps of a context, whose name may contain the number of somebody's account. Eight digits tell the
-    contexts of one machine apart, and are shared by hundreds of accounts with twelve digits.
+    """The form of a context that records keep: its name may contain an account number. Eight digits tell the contexts
+    of one machine apart, and are shared by hundreds of accounts with twelve digits.
     """
     return context if context.startswith(DIGEST) else DIGEST + sha256(context.encode()).hexdigest()[:8]

@@ -1,7 +1,7 @@
-"""What the kubelet of a server's node tells of its pods, where the cluster allows no meter beside them.
+"""The kubelet's metrics of a server's pods, where the cluster allows no meter beside them.
 
-The kubelet looks at a container when it is asked, or only every 10 s or so: that differs between clusters. What lies
-between two looks is taken as even, so a window must be several times as long.
+The kubelet reads a container on request, or only every 10 s or so: that differs between clusters. Usage between two
+readings is assumed to be even, so a window must be several times as long.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ CPU, MEMORY = "container_cpu_usage_seconds_total", "container_memory_working_set
 LINE = re.compile(r"(\w+)\{([^}]*)\} ([0-9.e+-]+) (\d+)", re.ASCII)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 ASK_SECONDS = 2.0
-"""between two questions; each starts a kubectl"""
+"""between two requests; each starts a kubectl"""
 LATE_SECONDS = 20.0
-"""at most, for the look after the end of a load"""
+"""at most, for the reading after the end of a load"""
 WINDOW_LEAST = 3.0
-"""times the time between two looks: then at least a third of the window lies between looks within it"""
+"""times the time between two readings: then at least a third of the window lies between readings inside it"""
 
 
 class Look(NamedTuple):
-    """What a container had used. Looks have an order in time."""
+    """A reading of a container's usage. Looks are ordered by time."""
 
     at: float
     """seconds of the node's wall clock"""
@@ -42,7 +42,7 @@ class Look(NamedTuple):
 
 
 def looks_in(text: str, container: str = SERVER) -> dict[str, Look]:
-    """The latest look at a container of each pod, from the kubelet's metrics."""
+    """The latest reading of a container in each pod, from the kubelet's metrics."""
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for name, labels, value, milliseconds in LINE.findall(text):
         told = dict(LABEL.findall(labels))
@@ -56,18 +56,18 @@ def looks_in(text: str, container: str = SERVER) -> dict[str, Look]:
 
 @dataclass(frozen=True)
 class Coarse:
-    """What a server in a pod has used, by a few looks in the order of time."""
+    """The usage of a server in a pod, from a few readings in order of time."""
 
     looks: Sequence[Look]
     ahead: float
-    """the wall clock less the clock of the samples"""
+    """the wall clock minus the clock of the samples"""
 
     def around(self, at: float) -> tuple[Look, Look] | None:
         place = bisect_right(self.looks, at + self.ahead, key=lambda look: look.at)
         return (self.looks[place - 1], self.looks[place]) if 0 < place < len(self.looks) else None
 
     def usage(self, seconds: float, at: float) -> Usage | None:
-        """At a moment `at`; `seconds` of the load are not asked for."""
+        """The usage at a moment `at`; `seconds` of the load are ignored."""
         if (found := self.around(at)) is None:
             return None
         before, after = found
@@ -78,7 +78,7 @@ class Coarse:
 
 
 def grain(pods: Sequence[Coarse], told: Started) -> float:
-    """The longest time between two looks around a border. Raises LookupError, in words, where that is too long."""
+    """The longest time between two readings around a border. Raises LookupError, with a sentence, if it is too long."""
     around = [each.around(border) for each in pods for window in told.windows for border in window]
     if not around or None in around:
         raise LookupError("the kubelet told nothing of the server before or after the load")
@@ -91,18 +91,18 @@ def grain(pods: Sequence[Coarse], told: Started) -> float:
 
 @dataclass
 class Kubelet:
-    """The kubelets of the nodes of a server's pods."""
+    """The kubelets on the nodes of a server's pods."""
 
     kubectl: Kubectl
     nodes: Mapping[str, str]
-    """by the pod"""
+    """by pod"""
     error: str = ""
-    """why the last question was not answered"""
+    """why the last request failed"""
     _asked: float = 0.0
     _looks: dict[str, set[Look]] = field(default_factory=dict)
 
     def ask(self) -> None:
-        """Ask, unless it was asked a moment ago."""
+        """Read the metrics, unless they were read a moment ago."""
         if time.monotonic() < self._asked + ASK_SECONDS:
             return
         self._asked = time.monotonic()
@@ -115,7 +115,7 @@ class Kubelet:
             self.error = str(error)
 
     def told_until(self, moment: float) -> list[Coarse]:
-        """What was told of each pod, once there is a look after a moment of time.monotonic(), or none in time."""
+        """The readings of each pod, once one is later than a moment of time.monotonic(), or after a time limit."""
         deadline = time.monotonic() + LATE_SECONDS
         while True:
             found = list(self._told())
@@ -125,7 +125,7 @@ class Kubelet:
             self.ask()
 
     def _told(self) -> Iterator[Coarse]:
-        """The wall clocks of nodes are taken for this machine's: what they differ by is small beside a look."""
+        """The readings; nodes' wall clocks count as this machine's: they differ by little compared with a reading."""
         ahead = time.time() - time.monotonic()
         for pod in self.nodes:
             yield Coarse(sorted(self._looks.get(pod, ())), ahead)

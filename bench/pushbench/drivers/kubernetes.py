@@ -1,6 +1,6 @@
-"""The driver kubernetes: a server is a pod in a namespace of its own, and the k6 operator plays the load beside it.
+"""The driver kubernetes: a server is a pod in a namespace of its own, and the k6 operator runs the load beside it.
 
-A meter beside the server accounts it. The driver kills no server yet.
+A meter beside the server accounts for its usage. The driver cannot kill servers yet.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pushbench.machine.ownership import boot_id, machine_marker, owner_lives, ow
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
 PREFIX = "pushbench"
-"""of namespaces, where nobody says another"""
+"""of namespaces, unless another one is requested"""
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -56,31 +56,31 @@ class ClusterChoice:
 
 @dataclass(frozen=True)
 class KubernetesDriver:
-    """Runs each server on the nodes for servers, with all their CPUs but one."""
+    """Runs each server on the nodes for servers, with all their CPUs except one."""
 
     project: Project
     split: CpuSplit
-    """of this machine, which neither runs servers nor generates load"""
+    """CPUs of this machine, which neither runs servers nor generates load"""
     nodes: Sequence[Node]
-    """that take pods"""
+    """nodes that accept pods"""
     generators: int
     version: str
     plugin: str | None
-    """of the network; None where it is not known"""
+    """of the network; None if it is unknown"""
     cluster: str
-    """identifies it, whatever the context is called"""
+    """identifies the cluster, independently of the name of the context"""
     _kubectl: Kubectl
     prefix: str
     workers: int | None = None
     verifying: bool = False
-    """the rules reach the servers past kubectl"""
+    """the rules reach the servers without kubectl"""
     name: DriverName = "kubernetes"
 
     @classmethod
     def find(
         cls, project: Project, split: CpuSplit, workers: int | None, choice: ClusterChoice, note: Note
     ) -> KubernetesDriver:
-        """The driver for a cluster that answers, once what killed runs left there is removed. Raises UserError."""
+        """The driver for a reachable cluster, after removing what killed runs left there. Raises UserError."""
         prefix = PREFIX if choice.prefix is None else choice.prefix
         if not NAME.fullmatch(prefix):
             hint = "lower-case letters, digits and dashes, at most 40"
@@ -108,12 +108,12 @@ class KubernetesDriver:
 
     @property
     def node(self) -> Node:
-        """The first one for servers."""
+        """The first node for servers."""
         return nodes.for_servers(self.nodes)[0]
 
     @property
     def here(self) -> bool:
-        """Whether a node shares the kernel of this machine, as those of kind do."""
+        """Whether a node shares the kernel of this machine, as the nodes of kind do."""
         return any(node.boot == boot_id() for node in self.nodes)
 
     @property
@@ -196,7 +196,7 @@ class KubernetesDriver:
             yield instance
 
     def _left(self) -> list[Node]:
-        """The nodes that still take pods and are like the first for servers. Raises ServerFailed if there is none."""
+        """The nodes that still accept pods and are like the first for servers. Raises ServerFailed if there is none."""
         try:
             found = nodes.usable(self._kubectl.get("nodes")["items"])
         except KubectlFailed as error:
@@ -207,7 +207,7 @@ class KubernetesDriver:
         return like
 
     def _place(self, server: Server, found: Sequence[Node]) -> Place:
-        """On as many of the servers' nodes as there are replicas, which share their CPUs."""
+        """As many of the servers' nodes as there are replicas; the replicas share their CPUs."""
         replicas = server.spec.replicas
         chosen = nodes.for_servers(found)[:replicas]
         of_one_node = math.ceil(replicas / len(chosen))
@@ -217,8 +217,8 @@ class KubernetesDriver:
     def _start(
         self, kubectl: Kubectl, server: Server, build: Build, env: Mapping[str, str], *, place: Place
     ) -> tuple[list[Mapping[str, Any]], Beside]:
-        """The server's pods with their meters; without where the cluster refuses that. Raises KubectlFailed and
-        ServerFailed.
+        """The server's pods with their meters, or without meters where the cluster refuses them. Raises KubectlFailed
+        and ServerFailed.
         """
         spec = server.spec
         user = spec.image.user or manifests.USER
@@ -236,7 +236,7 @@ class KubernetesDriver:
 
     @property
     def _meter(self) -> str:
-        """The image that has the meter."""
+        """The image that contains the meter."""
         return generator_image(self.project).reference()
 
     def _playing(self, kubectl: Kubectl, url: str, beside: Beside, place: Place) -> Player:
@@ -256,7 +256,7 @@ class KubernetesDriver:
 
 
 def _require_verifiable(server: Server) -> None:
-    """Raises UserError for a server whose rules ask for the content of a service after its end."""
+    """Raises UserError for a server whose rules need the content of a service after the service's end."""
     if kept := next((each for each in server.spec.services if KNOWN[each].content), None):
         what = f"the rules of {server.spec.suite} end {kept} and then ask for its content, which ends with its pod"
         raise UserError(what, hint="verify with --driver docker")
@@ -267,10 +267,10 @@ def _name(item: Mapping[str, Any]) -> str:
 
 
 def _reached(service: str, pods: Sequence[Mapping[str, Any]]) -> str:
-    """The URL at which this machine reaches all pods: of their Service, or of the only one. Raises UserError.
+    """The URL at which this machine reaches all pods: of their Service, or of the only pod. Raises UserError.
 
-    kubectl's forwarding reads on from a server when the client has stopped, so rules of slow clients mean nothing
-    through it.
+    kubectl's forwarding keeps reading from a server when the client has stopped, so rules of slow clients are
+    meaningless through it.
     """
     alone = [str(pod["status"]["podIP"]) for pod in pods] if len(pods) == 1 else []
     if address := first_reached([service, *alone], PORT):
@@ -282,12 +282,12 @@ def _reached(service: str, pods: Sequence[Mapping[str, Any]]) -> str:
 
 
 def marker() -> str:
-    """This process, among all of all machines."""
+    """Identifies this process among the processes of all machines."""
     return f"{machine_marker()}/{owner_marker()}"
 
 
 def left_behind(namespaces: Sequence[Mapping[str, Any]], machine: str) -> list[str]:
-    """The namespaces whose owner was a process of this machine and is gone. Those of other machines stay."""
+    """The namespaces whose owner was a process of this machine that has ended. Those of other machines are left out."""
     found = []
     for each in namespaces:
         where, _, owner = each["metadata"].get("annotations", {}).get(OWNER, "").rpartition("/")
@@ -297,7 +297,7 @@ def left_behind(namespaces: Sequence[Mapping[str, Any]], machine: str) -> list[s
 
 
 def end_orphans(kubectl: Kubectl, note: Note) -> None:
-    """Remove the namespaces that killed runs of this machine left."""
+    """Remove the namespaces that killed runs of this machine left behind."""
     [(label, value)] = OURS.items()
     for name in left_behind(kubectl.get("namespaces", "--selector", f"{label}={value}")["items"], machine_marker()):
         note(f"removed namespace {name}, left by a pushbench that was killed")
@@ -305,7 +305,7 @@ def end_orphans(kubectl: Kubectl, note: Note) -> None:
 
 
 def _plugin(kubectl: Kubectl) -> str | None:
-    """The network plugin, where this user may look for it."""
+    """The network plugin; None if this user may not list it."""
     with contextlib.suppress(KubectlFailed):
         daemons = kubectl.get("daemonsets", "--all-namespaces")["items"]
         return nodes.network_plugin([_name(each) for each in daemons])
@@ -313,6 +313,6 @@ def _plugin(kubectl: Kubectl) -> str | None:
 
 
 def _version(kubectl: Kubectl) -> str:
-    """`1.34`, of the API server: patch releases do not change results."""
+    """The API server's version, such as `1.34`: patch releases do not change results."""
     told = json.loads(kubectl.run("get", "--raw", "/version"))
     return f"{told['major']}.{told['minor'].rstrip('+')}"

@@ -12,7 +12,7 @@ from pushbench.machine.environment import CpuSplit
 
 
 def in_lane(driver: Driver, lane: int) -> Driver:
-    """The driver for servers of one lane, counted from 0, that are not measured.
+    """The driver for servers of one lane, counted from 0; these servers are not measured.
 
     Every second lane swaps the CPUs of server and generator, so that the first two servers do not share CPUs.
     """
@@ -30,7 +30,7 @@ def in_lane(driver: Driver, lane: int) -> Driver:
 
 
 def with_own_logs(driver: Driver, lane: int) -> Driver:
-    """The driver for servers that run beside the same ones of other lanes, on the same CPUs."""
+    """The driver for servers that run beside the same servers of other lanes, on the same CPUs."""
     if lane and isinstance(driver, ProcessDriver):
         return replace(driver, arm=f"{driver.arm}lane-{lane}")
     return driver

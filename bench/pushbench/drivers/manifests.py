@@ -1,4 +1,4 @@
-"""The objects of a trial on Kubernetes: what `compose/bench.yml` is for containers. Pure."""
+"""The objects of a trial on Kubernetes: the counterpart of `compose/bench.yml`. Pure."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pushbench.catalog.servers import HEALTHZ, PORT_OPENS
 
 PORT = 8080
 SERVER, LOAD, METER = "server", "load", "meter"
-"""names of the server's objects, of the load's, and of the container beside the server"""
+"""names of the server's objects, the load's objects, and the container beside the server"""
 METER_PORT = 18080
 METER_PROGRAM = "/usr/bin/meter"
 """in the image of k6"""
 USER = 12345
-"""of the image of k6, and of server and meter unless `server.yml` says another: only a process of the same user sees a
-server's cgroup"""
+"""of the image of k6, and of server and meter unless `server.yml` sets another one: only a process of the same user
+sees a server's cgroup"""
 REACH = "reach"
-"""name of the question whether a pod that is no runner reaches the server"""
+"""name of the pod that checks whether pods other than runners reach the server"""
 QUESTION = "pushbench.question"
-"""the label of pods that answer a question and end"""
+"""the label of pods that run one command and exit"""
 SERVICE = {"pushbench.service": "true"}
-"""the label of pods that the server reaches"""
+"""the label of pods that the server may reach"""
 OURS = {"app.kubernetes.io/managed-by": "pushbench"}
 OWNER = "pushbench.owner"
-"""the annotation of a namespace: the machine and the process that made it"""
+"""the annotation of a namespace: the machine and the process that created it"""
 HOSTNAME = "kubernetes.io/hostname"
 GENERATOR_MEMORY = "512Mi"
 
@@ -48,12 +48,12 @@ TMP_MOUNT: Manifest = {"name": "tmp", "mountPath": "/tmp"}  # noqa: S108 - of th
 
 @dataclass(frozen=True)
 class Place:
-    """Where a server runs, and how much of the nodes each of its pods gets."""
+    """Where a server runs, and the share of the nodes that each of its pods gets."""
 
     nodes: Sequence[str]
     cpus: float
     replicas: int = 1
-    memory: str = "2Gi"  # as compose/bench.yml says
+    memory: str = "2Gi"  # as in compose/bench.yml
 
 
 def namespace(name: str, owner: str) -> Manifest:
@@ -73,9 +73,9 @@ def server(
     ready: str = HEALTHZ,
     user: int = USER,
 ) -> list[Manifest]:
-    """The server, its address, and who reaches it; `meter` is the image of the container beside it, which sees its
-    processes. Requests equal limits, so the pod is of the class Guaranteed. The kubelet asks whether it is `ready`
-    until it is, and never again.
+    """The server, its address, and who may reach it; `meter` is the image of the container beside it, which sees its
+    processes. Requests equal limits, so the pod is of the class Guaranteed. The kubelet checks whether it is `ready`
+    only until it is.
     """
     labels = {"app": SERVER}
     amount = {"cpu": f"{place.cpus * 1000:.0f}m", "memory": place.memory}
@@ -133,8 +133,8 @@ def service(
     not_on: Sequence[str],
     meter: str | None = None,
 ) -> list[Manifest]:
-    """A service as `policy` of compose/bench.yml has it, run by the user and group with these numbers; only the server
-    reaches it. `meter` as of a server.
+    """A service as in `policy` of compose/bench.yml, run by this numeric user and group; only the server reaches it.
+    `meter` is as for a server.
     """
     memory = policy["mem_limit"].removesuffix("g") + "Gi"
     paths = [each.rpartition(":")[2] for each in policy.get("volumes", [])]
@@ -187,9 +187,9 @@ def _reached_by_the_server(name: str, port: int, pod: Manifest, *, metered: bool
 
 
 def _address(name: str, labels: Mapping[str, str], port: int) -> Manifest:
-    """The Service of pods. It routes to them from their start to their end: a pod with a meter that ends is not ready,
-    and connections to its server, which goes on, would be refused until another meter runs. The driver waits for pods
-    to be ready before it plays a load.
+    """The Service of pods. It routes to them from their start to their end, ready or not. Otherwise, when a meter
+    exits, its pod would not be ready, and connections to the running server would be refused until the meter runs
+    again. The driver waits until pods are ready before it starts a load.
     """
     spec = {"selector": dict(labels), "ports": [{"port": port}], "publishNotReadyAddresses": True}
     return _object("v1", "Service", name, spec)
@@ -198,8 +198,8 @@ def _address(name: str, labels: Mapping[str, str], port: int) -> Manifest:
 def load(
     image: str, scenario: str, plan: str, generators: int, *, not_on: Sequence[str], meters: Sequence[str] = ()
 ) -> list[Manifest]:
-    """A load of the k6 operator: runners on nodes of their own, never on the server's. Events and report are lines of
-    their logs. They compare their clocks with those at the addresses `meters`.
+    """A load of the k6 operator: runners on nodes of their own, never on the server's. Their logs contain events and
+    report. They compare their clocks with those at the addresses `meters`.
     """
     amount = {"cpu": "1", "memory": GENERATOR_MEMORY}
     apart = {"labelSelector": {"matchLabels": {"runner": "true"}}, "topologyKey": HOSTNAME}
@@ -234,7 +234,7 @@ def load(
 
 
 def _until_ready(port: int, ready: str) -> Manifest:
-    """A probe of each second, for longer than the driver waits."""
+    """A startup probe each second, for longer than the driver waits."""
     how: Manifest = {"tcpSocket": {"port": port}} if ready == PORT_OPENS else {"httpGet": {"path": ready, "port": port}}
     return {**how, "periodSeconds": 1, "timeoutSeconds": 1, "failureThreshold": 120}
 
@@ -245,13 +245,13 @@ def _only(operator: str, nodes: Sequence[str]) -> Manifest:
 
 
 def _spread(labels: Mapping[str, str]) -> Manifest:
-    """Evenly over the nodes."""
+    """Spread the pods evenly over the nodes."""
     evenly = {"maxSkew": 1, "topologyKey": HOSTNAME, "whenUnsatisfiable": "DoNotSchedule"}
     return {**evenly, "labelSelector": {"matchLabels": labels}}
 
 
 def _folders(image: str, names: Sequence[str]) -> Manifest:
-    """Makes folders for a service's data, which its user then owns as in a volume of the container engine."""
+    """An init container that creates folders for a service's data; its user owns them, as in the engine's volumes."""
     return {
         "name": "folders",
         "image": image,
@@ -264,7 +264,7 @@ def _folders(image: str, names: Sequence[str]) -> Manifest:
 
 
 def question(name: str, image: str, command: Sequence[str]) -> Manifest:
-    """A pod that runs a command of an image and ends; a job makes it, which waits for what a new namespace lacks."""
+    """A pod that runs a command of an image and exits. A job creates it, and waits for what a new namespace lacks."""
     container = {
         "name": name,
         "image": image,
@@ -289,7 +289,7 @@ def _user(user: int, group: int) -> Manifest:
 
 
 def _variables(environment: Mapping[str, str]) -> list[Manifest]:
-    """Nothing in a value is expanded."""
+    """The environment as a list; no value is expanded."""
     return [{"name": name, "value": str(value).replace("$(", "$$(")} for name, value in environment.items()]
 
 
@@ -298,9 +298,7 @@ def _pods(labels: Mapping[str, str]) -> Manifest:
 
 
 def _meter(image: str, port: int) -> Manifest:
-    """The container that accounts the processes beside it, which listen on a port. It neither knows nor reaches
-    anything else.
-    """
+    """The container that accounts for the processes beside it, which listen on a port. It reaches nothing else."""
     return {
         "name": METER,
         "image": image,

@@ -1,7 +1,7 @@
-"""The service `mysql`: MariaDB as a process of this machine, MySQL in a container.
+"""The service `mysql`: MariaDB as a process on this machine, MySQL in a container.
 
 Every commit is flushed to the disk before it is acknowledged, as by default. A folder in memory is refused, because it
-would make the flush free. Each trial has its own data: a copy of a folder that was initialised once.
+would make the flush free. Each trial has its own data: a copy of a folder that is initialised once.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pushbench.drivers.service import Client, Product, Service
 from pushbench.machine.filesystems import IN_MEMORY, kind
 from pushbench.machine.processes import SYSTEM_PATH
 
-DATABASE = USER = PASSWORD = "pushbench"  # noqa: S105 - of a database that lives as long as a trial
+DATABASE = USER = PASSWORD = "pushbench"  # noqa: S105 - of a database that exists only during a trial
 OBSERVER = "observer"
-"""Who asks past the server under test, so that the connections of both can be told apart."""
+"""The user for requests that bypass the server under test, so that both kinds of connections are distinguishable."""
 UNPRIVILEGED = "nobody"
-"""Who MariaDB runs as where Pushbench is root's: it refuses to run as root."""
+"""The user that MariaDB runs as if Pushbench runs as root: MariaDB refuses to run as root."""
 INSTALL_SECONDS = 120.0
 GREETING = 0x0A
-"""The fifth byte that a server says: the version of the protocol. An error has 0xff there.
+"""The fifth byte that a server sends: the version of the protocol. An error has 0xff there.
 https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html"""
 
 SETUP = f"""\
@@ -74,7 +74,7 @@ def _ready(host: str, port: int) -> bool:
 
 
 def _fill(program: Toolchain, kept: Path, data: Path) -> None:
-    """Copy the initialised folder of this version; the first trial creates it."""
+    """Copy the initialised folder for this version; the first trial creates it."""
     kept.mkdir(parents=True, exist_ok=True)
     if (found := kind(kept)) in IN_MEMORY:
         raise ServerFailed(
@@ -91,7 +91,7 @@ def _fill(program: Toolchain, kept: Path, data: Path) -> None:
 
 def _initialise(program: Toolchain, prepared: Path) -> None:
     with tempfile.TemporaryDirectory(dir=prepared.parent, ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o755)  # the unprivileged user has to reach what lies in it
+        Path(folder).chmod(0o755)  # the unprivileged user needs access to its content
         made = Path(folder) / "data"
         install = shutil.which("mariadb-install-db", path=os.pathsep.join([str(program.folder), SYSTEM_PATH]))
         if install is None:
@@ -134,7 +134,7 @@ MYSQL = Service(
     url=f"mysql://{USER}:{PASSWORD}@{{host}}:{{port}}/{DATABASE}",
     port=3306,
     program="mariadbd",
-    versions=">=10.6",  # the oldest that is maintained
+    versions=">=10.6",  # the oldest maintained version
     arguments=_arguments,
     ready=_ready,
     fill=_fill,
@@ -142,7 +142,7 @@ MYSQL = Service(
         program="mariadb",
         image_program="mysql",
         arguments=[*_CLIENT, f"--user={OBSERVER}", f"--password={PASSWORD}", DATABASE, "--execute"],
-        # The image knows its root's password only: compose/bench.yml.
+        # The image sets a password for its root user only: compose/bench.yml.
         image_setup=([*_CLIENT, "--user=root", f"--password={PASSWORD}", "--execute"], SETUP),
     ),
     content=".sql",

@@ -1,4 +1,4 @@
-"""The nodes of a Kubernetes cluster, and which of them runs the servers. Pure."""
+"""The nodes of a Kubernetes cluster, and which of them run the servers. Pure."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 ROLE = "pushbench.role"
-"""a label of nodes; those with the value `server` run the servers"""
+"""a label of nodes; nodes with the value `server` run the servers"""
 TYPE = "node.kubernetes.io/instance-type"
 PLUGINS = {
     "cilium": "Cilium", "anetd": "Cilium", "calico": "Calico", "canal": "Canal", "flannel": "Flannel",
     "antrea": "Antrea", "weave": "Weave", "kindnet": "kindnet", "aws-node": "AWS VPC", "azure-cns": "Azure CNI",
     "ovnkube": "OVN", "kube-router": "kube-router",
 }  # fmt: skip
-"""by a part of the name of the daemon set that each project and provider installs"""
+"""by a substring of the name of the daemon set that each project and provider installs"""
 KEPT = ("NoSchedule", "NoExecute")
 KI = 1024
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node that takes pods."""
+    """A node that accepts pods."""
 
     name: str
     model: str
-    """type of the machine where the cluster tells it, else its architecture"""
+    """the machine type if the cluster reports it, otherwise the architecture"""
     cpus: int
     memory_bytes: int
     kernel: str
     runtime: str
     role: str
     boot: str = ""
-    """the id of the kernel's start"""
+    """the boot id of the kernel"""
 
     def is_like(self, other: Node) -> bool:
-        """Whether results do not depend on which of the two runs the server."""
+        """Whether results do not depend on which of the two nodes runs the server."""
         return replace(self, name=other.name, role=other.role, boot=other.boot) == other
 
     @property
     def server_cpus(self) -> int:
-        """All but one, which the kubelet and other pods of the node need."""
+        """All CPUs except one, which the kubelet and other pods of the node need."""
         return max(1, self.cpus - 1)
 
 
 def network_plugin(daemons: Sequence[str]) -> str | None:
-    """The network plugin of a cluster by the names of its daemon sets; None where none is known."""
+    """The network plugin of a cluster, identified by the names of its daemon sets; None if it is unknown."""
     return next((plugin for name in daemons for mark, plugin in PLUGINS.items() if mark in name), None)
 
 
 def usable(items: Sequence[Mapping[str, Any]]) -> list[Node]:
-    """The nodes that are ready and take pods without tolerations, by name."""
+    """The nodes that are ready and accept pods without tolerations, sorted by name."""
     found = []
     for item in items:
         spec, status = item.get("spec", {}), item["status"]
@@ -62,7 +62,7 @@ def usable(items: Sequence[Mapping[str, Any]]) -> list[Node]:
 
 
 def for_servers(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with the role, or the first of all."""
+    """The nodes with the role, or else the first of all."""
     return [node for node in nodes if node.role == "server"] or [nodes[0]]
 
 

@@ -1,4 +1,4 @@
-"""What a server in a pod uses now, as the meter beside it says."""
+"""The current usage of a server in a pod, as reported by the meter beside it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pushbench.machine.procfs import Stat
 from pushbench.machine.resources import Usage
 
 LATEST = "--tail=3"
-"""of the readings: the last line may be cut off"""
+"""of the readings: the last line may be truncated"""
 
 
 @dataclass(frozen=True)
 class PodAccount:
-    """The server's processes in one pod. Raises KubectlFailed where the cluster does not answer."""
+    """The server's processes in one pod. Raises KubectlFailed if the cluster does not answer."""
 
     kubectl: Kubectl
     pod: str

@@ -1,4 +1,4 @@
-"""What the status of a pod says about a trial. Pure."""
+"""What the status of a pod means for a trial. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Status = Mapping[str, Any]
 
 
 def containers(pod: Status, name: str) -> Iterator[Status]:
-    """The statuses of a container: one, or none before it was made."""
+    """The statuses of a container: one, or none before its creation."""
     return (each for each in pod["status"].get("containerStatuses", []) if each["name"] == name)
 
 
 def ended(pods: Sequence[Status], name: str, container: str) -> str | None:
-    """How a container ended, or its whole pod, in words; None while it runs as it began."""
+    """How a container or its whole pod ended, in words; None while its first start runs."""
     pod = next((each for each in pods if each["metadata"]["name"] == name), None)
     if pod is None:
         return "the removal of its pod"
@@ -30,7 +30,7 @@ def ended(pods: Sequence[Status], name: str, container: str) -> str | None:
 
 
 def runs(pod: Status, container: str) -> bool:
-    """Whether the container runs, and has passed its startup probe."""
+    """Whether the container runs and has passed its startup probe."""
     return any("running" in status.get("state", {}) and status.get("started") for status in containers(pod, container))
 
 
@@ -43,7 +43,7 @@ def waiting(pod: Status) -> str:
 
 
 def refusal(deployment: Status) -> str | None:
-    """Why the cluster makes no pod of a Deployment; None where it does."""
+    """Why the cluster creates no pod for a Deployment; None if it does."""
     for condition in deployment["status"].get("conditions", []):
         if condition["type"] == "ReplicaFailure" and condition["status"] == "True":
             return one_line(condition.get("message", "no reason given"), 300)

@@ -28,22 +28,22 @@ from pushbench.machine.resources import Accounted, Parts
 from pushbench.records.record import ReportedVersions
 
 LOOK_SECONDS = 2.0
-"""between two looks at a pod: each starts a kubectl"""
+"""between two checks of a pod: each starts a kubectl"""
 REACH_SECONDS = 10.0
 EXIT_CODE = f'{{.status.containerStatuses[?(@.name=="{SERVER}")].state.terminated.exitCode}}{{"\\n"}}'
 KILLED = 128 + signal.SIGKILL
 LOOPBACK = "127.0.0.1"
 FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+)")
 NEVER = ("ImagePull", "ErrImage", "CreateContainer", "InvalidImageName")
-"""reasons why a container waits that do not pass"""
+"""reasons for which a container waits forever"""
 
 
 class Refused(ServerFailed):
-    """The cluster makes no pod of the Deployment."""
+    """The cluster creates no pod for the Deployment."""
 
 
 class PodInstance:
-    """A server in pods. This machine reaches the first by a forwarded port, the generators all of them by a Service."""
+    """A server in pods. This machine reaches the first by a forwarded port; the generators reach all by a Service."""
 
     reported: ReportedVersions | None
 
@@ -86,9 +86,9 @@ class PodInstance:
         raise NotKilled("no worker was killed: the driver kubernetes kills nothing yet")
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
-        """SIGTERM by the kubelet, which sends SIGKILL after the pod's grace period of STOP_SECONDS: what needed no
-        SIGKILL took no longer. The exit code is what the API server heard before the pods were forgotten, of several
-        the highest; -1 where it heard nothing.
+        """Send SIGTERM through the kubelet, which sends SIGKILL after the pod's grace period of STOP_SECONDS. A server
+        that needed no SIGKILL ended within that time. The exit code is the last one in the API server before the pods
+        were deleted; of several pods, the highest; -1 if the API server had none.
         """
         if self._exit is None:
             began = time.monotonic()
@@ -124,8 +124,8 @@ class PodInstance:
 
 
 def await_pods(kubectl: Kubectl, app: str, wanted: int = 1) -> list[Mapping[str, Any]]:
-    """The pods of a Deployment once their containers of its name are ready. Raises ServerFailed, and Refused where the
-    cluster makes no such pod.
+    """The pods of a Deployment once their containers of its name are ready. Raises ServerFailed, and Refused if the
+    cluster creates no such pod.
     """
     deadline = time.monotonic() + START_SECONDS
     why = "no pod was made"
@@ -148,7 +148,7 @@ def await_pods(kubectl: Kubectl, app: str, wanted: int = 1) -> list[Mapping[str,
 
 
 def answer_of(kubectl: Kubectl, image: str, *command: str) -> str:
-    """What a command of an image prints, in a pod of its own. Raises KubectlFailed and ServerFailed."""
+    """The output of a command of an image, run in a pod of its own. Raises KubectlFailed and ServerFailed."""
     name = f"question-{secrets.token_hex(4)}"
     kubectl.apply([manifests.question(name, image, command)])
     deadline = time.monotonic() + START_SECONDS
@@ -169,7 +169,7 @@ def log_of(kubectl: Kubectl, pod: str, container: str, *options: str) -> str:
 
 @contextlib.contextmanager
 def forwarding(kubectl: Kubectl, pod: str, port: int, logs: Path) -> Iterator[str]:
-    """The URL of a port of this machine that leads to one of a pod. Raises KubectlFailed."""
+    """The URL of a port of this machine that is forwarded to a port of a pod. Raises KubectlFailed."""
     log = logs / f"forward-{pod}.log"
     program = kubectl.start("port-forward", pod, f":{port}", f"--address={LOOPBACK}", log=log)
     try:
@@ -184,9 +184,9 @@ def forwarding(kubectl: Kubectl, pod: str, port: int, logs: Path) -> Iterator[st
 
 
 def first_reached(addresses: Sequence[str], port: int) -> str | None:
-    """The first address of the cluster that this machine connects to without kubectl; None if there is none in time.
+    """The first of the cluster's addresses that this machine connects to without kubectl; None after a time limit.
 
-    That of a Service leads to its pods a moment after they are ready.
+    The address of a Service leads to its pods a moment after they are ready.
     """
     deadline = time.monotonic() + REACH_SECONDS
     while True:

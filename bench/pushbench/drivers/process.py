@@ -1,4 +1,4 @@
-"""The process driver: runs a server as processes of this machine, built in its folder and pinned by CPU affinity."""
+"""The process driver: runs a server as processes on this machine, built in its folder and pinned by CPU affinity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pushbench.records.record import ReportedVersions
 
 
 class ProcessInstance:
-    """A server as processes of this machine."""
+    """A server as processes on this machine."""
 
     player = None
     replicas = 1
@@ -84,7 +84,7 @@ class ProcessInstance:
 class ProcessDriver:
     """Runs servers and their services on the CPUs of `split`.
 
-    `port` None means a free one for each start, `workers` None one a CPU.
+    `port` None means a free port for each start, `workers` None means one per CPU.
     """
 
     project: Project
@@ -94,7 +94,7 @@ class ProcessDriver:
     name: DriverName = "process"
     engine: str | None = None
     arm: str = ""
-    """where two run at the same time from one checkout: each has its own logs"""
+    """for two drivers that run at the same time from one checkout: each has its own logs"""
 
     @property
     def logs(self) -> Path:

@@ -15,13 +15,13 @@ from pushbench.building.toolchains import Toolchain
 from pushbench.drivers.service import Service
 from pushbench.machine.ports import free_port
 
-USER = PASSWORD = "guest"  # noqa: S105 - RabbitMQ makes this user, and lets it in from the loopback interface
+USER = PASSWORD = "guest"  # noqa: S105 - RabbitMQ creates this user, and allows it on the loopback interface only
 CONNECT = f"CONNECT\naccept-version:1.2\nhost:/\nlogin:{USER}\npasscode:{PASSWORD}\nheart-beat:0,0\n\n\0".encode()
 LOOPBACK = "127.0.0.1"
 OWN_PORTS = "ports"
 """The file with the ports of the register and of the node."""
 START = 'epmd & exec "$0" "$@"'
-"""RabbitMQ would start epmd as a daemon, which would outlive it."""
+"""Alone, RabbitMQ would start epmd as a daemon, which would outlive it."""
 
 
 def _arguments(port: int, _: Path) -> Sequence[str]:

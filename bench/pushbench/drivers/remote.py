@@ -1,4 +1,4 @@
-"""The driver of servers that run elsewhere: it knows their address, and starts, meters and ends nothing."""
+"""The driver of servers that run elsewhere: it has their address, and starts, meters and ends nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pushbench.machine.processes import Exit
 
 
 class RemoteInstance:
-    """A server that runs elsewhere. It has no end that could be seen here but that of its connections."""
+    """A server that runs elsewhere. Its end is visible here only as the end of its connections."""
 
     services: Sequence[Running] = ()
     reported = None
@@ -73,7 +73,7 @@ class RemoteDriver:
         return {}
 
     def digest(self, server: Server) -> str:
-        """Over the address and the protocol: nobody knows here what runs there."""
+        """The digest of the address and the protocol: what runs there is unknown here."""
         declared = declared_by(server)
         known = [server.spec.url, declared.declaration.model_dump() if declared else None]
         return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()

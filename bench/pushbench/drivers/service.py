@@ -17,7 +17,7 @@ from pushbench.machine.resources import Accounted
 
 @dataclass(frozen=True)
 class Client:
-    """A client program of the service. The question is its last argument, the answer its output."""
+    """A client program of the service. Its last argument is the query; its output is the answer."""
 
     program: str
     """on this machine"""
@@ -26,17 +26,17 @@ class Client:
     arguments: Sequence[str]
     """with {port}"""
     image_setup: tuple[Sequence[str], str] = ((), "")
-    """Arguments, and the question that they ask first of a fresh container, so that `arguments` will do afterwards."""
+    """Arguments, and the query for a first call in a fresh container, which makes later calls with `arguments` work."""
 
 
 @dataclass(frozen=True)
 class Product:
-    """The product behind a service, if it affects the numbers: runs with different products are never compared."""
+    """The product of a service, if it affects the numbers: runs with different products are never compared."""
 
     image_program: str
     """in the service's image"""
     name: Callable[[str], str]
-    """product and version by what the program prints for --version"""
+    """product and version, from the program's output for --version"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Service:
 
     name: str
     variable: str
-    """of the server's environment, with the service's URL"""
+    """the variable of the server's environment that holds the service's URL"""
     url: str
     """with {host} and {port}"""
     port: int
@@ -54,22 +54,22 @@ class Service:
     """for the process driver"""
     versions: str
     arguments: Callable[[int, Path], Sequence[str]]
-    """of the program, for a port and the data folder"""
+    """arguments of the program, from a port and the data folder"""
     ready: Callable[[str, int], bool]
     wrapper: Sequence[str] = ()
     """A command that starts the program, which follows it."""
     environment: Callable[[Path], Mapping[str, str]] = lambda _: {}
-    """of the program, beside what every program has, for a data folder"""
+    """environment of the program from a data folder, in addition to what every program has"""
     fill: Callable[[Toolchain, Path, Path], None] | None = None
-    """Makes a data folder, for the process driver; None: it keeps nothing. Takes the program, a folder for what is made
-    once, and the folder to make. Raises ServerFailed."""
+    """Creates a data folder, for the process driver; None: the service keeps no data. Takes the program, a folder for
+    what is created once, and the folder to create. Raises ServerFailed."""
     client: Client | None = None
     content: str | None = None
-    """`.sql`: a fresh one is told what `k6/scenarios/<suite>.sql` says, where the suite has that file"""
+    """`.sql`: a fresh service runs `k6/scenarios/<suite>.sql`, if the suite has that file"""
     product: Product | None = None
     image_user: str | None = None
-    """Who it runs as in a container, by the name that its image has for them, with a /run of their own. None: as
-    `compose/bench.yml` says."""
+    """The user of the container, by its name in the image, with a /run of its own. None: the one in
+    `compose/bench.yml`."""
 
 
 class Running(Protocol):
@@ -91,5 +91,5 @@ class Running(Protocol):
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        """Kill it. At the end of the block start it again at the same address and wait until it is ready."""
+        """Kill the service. At the end of the block, start it again at the same address and wait until it is ready."""
         ...

@@ -1,7 +1,7 @@
 """The images of services: named in `compose/bench.yml`, pinned by digest in `compose/images.lock.json`.
 
-Images are fetched before a run, never during one: by digest, from the project's own registry or the publisher's, and
-with the name that the compose file uses.
+Images are fetched before a run, never during one. They are fetched by digest, from the project's own registry or the
+publisher's, and get the name that the compose file uses.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 REFERENCE = re.compile(r"[a-z0-9][a-z0-9./:_-]*:[A-Za-z0-9_][A-Za-z0-9._-]{0,127}", re.ASCII)
 COMMAND = "`make images` fetches it"
 POLICY = Path(__file__).parents[3] / "compose" / "bench.yml"
-"""of this harness, whichever checkout is measured"""
+"""the policy of this harness, whichever checkout is measured"""
 LOCK = POLICY.with_name("images.lock.json")
 
 
@@ -35,9 +35,9 @@ class ServiceImage:
 
     service: str
     reference: str
-    """as the compose file names it: redis:8-alpine"""
+    """as in the compose file: redis:8-alpine"""
     digest: str | None
-    """of all its platforms; None where it was never looked up"""
+    """of all its platforms; None before the first lookup"""
 
     @property
     def source(self) -> str:
@@ -96,7 +96,7 @@ def fetch(engine: Engine, images: Sequence[ServiceImage], note: Note) -> dict[st
 
 
 def write_lock(engine: Engine, images: Sequence[ServiceImage], path: Path, note: Note) -> None:
-    """Write the current digests of the registries. Raises UserError if one does not answer."""
+    """Write the registries' current digests. Raises UserError if a registry does not answer."""
     found = {}
     for image in images:
         form = "{{.Manifest.Digest}}"
@@ -112,15 +112,15 @@ def write_lock(engine: Engine, images: Sequence[ServiceImage], path: Path, note:
 
 
 def copy_to_registry(engine: Engine, images: Sequence[ServiceImage], note: Note) -> None:
-    """Copy the images into the project's own registry, where measuring machines fetch them without rate limits of
-    others. A failed copy is only reported: the machine then asks the publisher's registry.
+    """Copy the images into the project's own registry, where measuring machines fetch them without the rate limits of
+    other registries. A failed copy is only reported: the machine then uses the publisher's registry.
     """
     for image in images:
         try:
             if image.digest and _is_in_registry(engine, image.mirror()):
                 note(f"{image.service}: in the registry already")
                 continue
-            # One source is copied as it is, with all its platforms, so its digest stays:
+            # A single source is copied unchanged, with all its platforms, so its digest stays the same:
             # https://github.com/docker/buildx/blob/master/util/imagetools/create.go
             how = ("--prefer-index=false", "--tag", image.mirror_name(), image.source)
             engine.run("buildx", "imagetools", "create", *how, seconds=TRANSFER_SECONDS)
@@ -130,12 +130,12 @@ def copy_to_registry(engine: Engine, images: Sequence[ServiceImage], note: Note)
 
 
 def _fetched(engine: Engine, image: ServiceImage, note: Note) -> tuple[str, list[str]]:
-    """Where the image came from, and the errors before that."""
+    """The registry that delivered the image, and the errors of earlier attempts."""
     if _has_digest(engine, image):
         return "there", []
     places = [image.mirror(), image.source] if is_remote(image.mirror()) else [image.source]
     problems = []
-    waits = () if engine.image(image.reference) else WAITS  # there is something to go on with
+    waits = () if engine.image(image.reference) else WAITS  # no need to wait: the local image can be used
     for place in places:
         try:
             pull(engine, place, note, waits=waits)
@@ -148,7 +148,7 @@ def _fetched(engine: Engine, image: ServiceImage, note: Note) -> tuple[str, list
 
 
 def _has_digest(engine: Engine, image: ServiceImage) -> bool:
-    """Whether the engine's image of that name was pulled by the digest of the lock."""
+    """Whether the engine's image of that name was pulled by the digest in the lock."""
     if image.digest is None:
         return False
     try:

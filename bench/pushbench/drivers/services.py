@@ -1,7 +1,7 @@
 """The backing services that servers need, such as Redis, run as processes.
 
-Each trial has fresh services. They run on the generator's CPUs: a server is charged only for its own processes, and the
-cost of its services is reported separately.
+Each trial has fresh services. They run on the generator's CPUs: only a server's own processes count towards its cost,
+and the cost of its services is reported separately.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pushbench.machine.ownership import owner_lives, owner_marker
 from pushbench.machine.processes import Program
 from pushbench.machine.resources import Accounted, Tree
 
-READY_SECONDS = 60.0  # Redis needs milliseconds; MySQL's image makes the database's files first
+READY_SECONDS = 60.0  # Redis needs milliseconds; MySQL's image first creates the database's files
 ANSWER_SECONDS = 30.0
 POLL_SECONDS = 0.02
 
@@ -55,7 +55,7 @@ def missing(names: Sequence[str]) -> list[Missing]:
 
 
 def installed_products(names: Sequence[str]) -> dict[str, str]:
-    """Product and version, from the programs on this machine, of services whose product affects the numbers."""
+    """Product and version, from the programs on this machine, of the services whose product affects the numbers."""
     found = {}
     for service in (KNOWN[name] for name in names):
         program = _program(service)
@@ -73,11 +73,11 @@ class Place:
     cpus: Sequence[int]
     logs: Path
     data: Path
-    """for the data of those that keep any"""
+    """for the data of services that keep any"""
 
 
 class ServiceProcess:
-    """A service as a process of this machine."""
+    """A service as a process on this machine."""
 
     def __init__(self, service: Service, port: int, place: Place) -> None:
         self.name, self.variable = service.name, service.variable
@@ -95,7 +95,7 @@ class ServiceProcess:
         return self._tree
 
     def start(self) -> None:
-        """Raises ServerFailed when it does not become ready."""
+        """Start the service. Raises ServerFailed when it does not become ready."""
         program = _program(self._service)
         if isinstance(program, Missing):
             raise ServerFailed("start", f"the service {self.name} {program}")
@@ -144,8 +144,8 @@ class ServiceProcess:
             self._program.stop(5.0, how=how)
 
     def discard(self) -> None:
-        """Stop it and remove its data."""
-        self.stop(signal.SIGKILL if self._service.fill else signal.SIGTERM)  # what is forgotten need not be flushed
+        """Stop the service and remove its data."""
+        self.stop(signal.SIGKILL if self._service.fill else signal.SIGTERM)  # discarded data need not be flushed
         if self._service.fill:
             shutil.rmtree(self._data, ignore_errors=True)
 
@@ -189,7 +189,7 @@ def content_of(service: Service, contents: Path | None) -> str | None:
 
 
 def _folder_of_trial(parent: Path, port: int) -> Path:
-    """The folder of a trial, named after its owner, so that a later run finds what a killed one left."""
+    """The folder of a trial, named after its owner, so that a later run finds what a killed run left behind."""
     return parent / f"trial-{owner_marker().replace(':', '-')}-{port}"
 
 

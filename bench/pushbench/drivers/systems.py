@@ -1,6 +1,6 @@
 """A server of several containers, started fresh for each trial. Each has the policy of `compose/bench.yml`.
 
-The compose file that runs is made here, from what `building/composed` allows; the file of the server itself never runs.
+Pushbench generates the compose file that runs, from what `building/composed` allows; the server's own file never runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pushbench.records.record import ReportedVersions
 
 
 class SystemInstance:
-    """A system that runs. It has ended as soon as one of its parts has."""
+    """A running system. It has ended as soon as one of its parts has."""
 
     player = None
     replicas = 1
@@ -59,14 +59,14 @@ class SystemInstance:
         return next((f"{ending(state)} of its part {name}" for name, state in gone if state), None)
 
     def outage(self) -> AbstractContextManager[None]:
-        """Of the entry: the other parts go on."""
+        """Kill and restart the entry only: the other parts keep running."""
         return self._entry.absence()
 
     def kill_worker(self) -> None:
         raise NotKilled("no worker was killed: the server is a system of several containers")
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
-        """End the entry, which clients are connected to. Its parts end with the trial."""
+        """End the entry, which clients are connected to. The other parts end with the trial."""
         if self._exit is None:
             self._exit = self._entry.terminate(timeout)
         return self._exit
@@ -79,9 +79,9 @@ class SystemInstance:
 
 
 def composed(engine: Engine, server: Server) -> dict[str, Any]:
-    """The compose file of a system without what each trial chooses; images are named by their ids.
+    """The compose file of a system without what each trial chooses; images are referenced by their ids.
 
-    Raises UserError for what a system cannot have, and ServerFailed for an image that is not there.
+    Raises UserError for what a system must not have, and ServerFailed for a missing image.
     """
     confined = dict(read_yaml(POLICY).data["services"]["server"])
     memory = int(confined["mem_limit"].removesuffix("g")) << 30
@@ -96,7 +96,7 @@ def digest_of(document: Mapping[str, Any]) -> str:
 
 
 def settled(document: Mapping[str, Any], cpus: Sequence[int], environment: Mapping[str, str]) -> dict[str, Any]:
-    """The compose file of a trial. What a part itself says of its environment counts more."""
+    """The compose file of a trial. A part's own environment takes precedence."""
     own = {"cpuset": cpu_list(cpus), "ulimits": as_many_files(), "labels": {OWNER_LABEL: owner_marker()}}
     services = {
         name: {**part, **own, "environment": {**literally(environment), **part["environment"]}}
@@ -111,7 +111,7 @@ def settled(document: Mapping[str, Any], cpus: Sequence[int], environment: Mappi
 def running_system(
     engine: Engine, project: Project, server: Server, document: Mapping[str, Any]
 ) -> Iterator[SystemInstance]:
-    """The system of `document`, ready; removes all of it at the end of the block. Raises ServerFailed."""
+    """The system of `document`, ready. Everything is removed at the end of the block. Raises ServerFailed."""
     if server.spec.compose is None:
         raise RuntimeError(f"{server.id} is no system")
     with composition(engine, project, document) as trial:

@@ -1,4 +1,4 @@
-"""The accounts of a program on another machine."""
+"""The account of a program on another machine: it is empty."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushbench.machine.resources import Usage
 
 
 class Unaccounted:
-    """Processes of another machine."""
+    """Processes on another machine."""
 
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return []

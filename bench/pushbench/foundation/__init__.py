@@ -1,4 +1,4 @@
 """Common helpers of every room: errors for people, files, YAML, git, and the layout of a checkout.
 
-This room knows nothing about measurements.
+This room does not depend on measurements.
 """

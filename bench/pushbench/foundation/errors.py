@@ -10,7 +10,7 @@ EXIT_FAIL = 1
 EXIT_USAGE = 2
 EXIT_UNDECIDED = 3
 EXIT_GAVE_WAY = 4
-"""of a run that ended between two servers for another one, and can be resumed"""
+"""exit code of a run that ended between two servers for another one, and can be resumed"""
 
 
 class UserError(Exception):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-"""what a full disk or quota answers"""
+"""errors of a full disk or quota"""
 LOG_TAIL_BYTES = 4096  # about fifty lines: a stack trace and what led to it, and no more in every record
 
 
@@ -30,7 +30,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException as error:
         aside.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            error.filename = str(path)  # a write that fails names none, and nobody knows the one aside
+            error.filename = str(path)  # a failed write names no file, and users do not know the temporary one
         raise
     _sync_folder(path.parent)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NOT_FOUND = 127
-"""what a shell says of a command that is not there"""
+"""a shell's exit code for a command that does not exist"""
 
 
 @dataclass(frozen=True)
 class Answer:
     code: int
     output: str
-    """file names that are no UTF-8 survive, as surrogates"""
+    """file names that are not UTF-8 survive, as surrogates"""
     error: str
 
     @property
@@ -30,8 +30,8 @@ class Answer:
 
 
 def git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> Answer:
-    """Run `git arguments` in `folder`, with `environment` added to this process's. Never raises: a failure is in the
-    answer.
+    """Run `git arguments` in `folder`, with `environment` added to this process's. Never raises: the answer contains a
+    failure.
     """
     variables = None if environment is None else {**os.environ, **environment}
     try:

@@ -12,7 +12,7 @@ from pushbench.foundation.errors import UserError
 
 class Document(BaseModel):
     """Unknown keys are errors: a typo in a YAML file or a newer field must never be silently ignored. So are infinities
-    and NaN: JSON does not have them, and no measurement finds them."""
+    and NaN: JSON does not have them, and no measurement produces them."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True, allow_inf_nan=False
@@ -23,7 +23,7 @@ D = TypeVar("D", bound=Document)
 
 
 def read_document(path: Path, model: type[D], refused: str) -> D:
-    """The document in a file. Raises UserError, which begins with `refused`, for a file that has none."""
+    """The document in a file. Raises UserError, which begins with `refused`, if the file has none."""
     try:
         return model.model_validate_json(path.read_bytes())
     except ValidationError as error:

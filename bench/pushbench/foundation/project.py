@@ -1,4 +1,4 @@
-"""The layout of a checkout: the only module that knows where files are."""
+"""The layout of a checkout: the only module that defines where files are."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ class Project:
 
     @property
     def capacities(self) -> Path:
-        """Records of what servers carry."""
+        """Records of searches for capacities."""
         return self.out / "capacity"
 
     @property
     def explanations(self) -> Path:
-        """Why comparisons found more CPU: a folder for each of their records."""
+        """Explanations of comparisons with more CPU: a folder for each of their records."""
         return self.out / "explanations"
 
     @property

@@ -10,7 +10,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 MESSAGE = 500
-"""characters of somebody else's message that a report can bear in one place"""
+"""characters of a message from elsewhere that a report has room for in one place"""
 WIDTH = 200
 """characters of a line of a log"""
 
@@ -27,7 +27,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def inert(text: str) -> str:
-    """The text made safe for spreadsheets, which take such a cell for a formula."""
+    """The text made safe for spreadsheets, which would treat such a cell as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 

@@ -13,7 +13,7 @@ from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
 
 KEPT = 3
-"""trees: each has its own builds, some 100 MB of them"""
+"""work trees: each has its own builds, some 100 MB of them"""
 
 
 def check_out(project: Project, ref: str) -> Project:
@@ -40,8 +40,8 @@ def tree_at(root: Path, ref: str, trees: Path) -> Path:
 
 
 def commit_with(root: Path, base: str, texts: Mapping[str, str], message: str) -> str:
-    """The name of a commit after `base` with these texts, by path, in the place of its files. No branch has it, and the
-    same texts make the same commit. Raises UserError where git makes none.
+    """The name of a commit after `base` in which these texts, by path, replace its files. It is on no branch, and the
+    same texts make the same commit. Raises UserError if git makes none.
     """
     known = {
         "NAME": "Pushbench",

@@ -31,13 +31,13 @@ Location = tuple[str | int, ...]
 MOST_BYTES = 64 << 10
 """of a file; the largest of the project has 12 KB"""
 MOST_NODES = 10_000
-"""keys, values and items, with each alias counted as what it stands for: nine aliases of nine aliases, eight levels
-deep, are 43 million nodes in a file of half a kilobyte"""
+"""keys, values and items, where each alias counts as its target: nine aliases of nine aliases, eight levels deep, are
+43 million nodes in a file of half a kilobyte"""
 MOST_DEPTH = 50
 MOST_SHOWN = 200
 """characters of a wrong value"""
 _KEY_ERRORS = ("missing", "extra_forbidden")
-"""whose location ends with a key that is not there, or may not be"""
+"""errors whose location ends with a key that is missing, or must not be there"""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class YamlFile:
         return next(self.lines[location[:n]] for n in range(len(location), -1, -1) if location[:n] in self.lines)
 
     def _locate(self, details: ErrorDetails) -> Location:
-        """Pydantic adds the names of union members and `[key]` to a location; the file does not have those."""
+        """The location without what pydantic adds to it, names of union members and `[key]`; the file has neither."""
         location: Location = ()
         last = len(details["loc"]) - 1
         for place, part in enumerate(details["loc"]):
@@ -111,14 +111,14 @@ def parse_yaml(text: str, path: Path) -> YamlFile:
     except YAMLError as error:
         raise UserError(f"not valid YAML: {str(error).splitlines()[0]}", where=str(path)) from None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # What the parser raises for values that are not of their tag, such as `!!int x` and the date 2026-13-40.
+        # The parser raises this for values that do not match their tag, such as `!!int x` and the date 2026-13-40.
         raise UserError(f"not valid YAML: a value that cannot be read ({_cut(str(error))})", where=str(path)) from None
     return YamlFile(path, data, {(): 1} | lines)
 
 
 def compose(text: str) -> Node | None:
-    """The nodes of a document that `parse_yaml` has read, with their places; None for an empty one. Too deep nesting,
-    which `parse_yaml` refuses, would crash the process here.
+    """The nodes of a document that `parse_yaml` has read, with their places; None for an empty one. Deep nesting, which
+    `parse_yaml` refuses, would crash the process here.
     """
     return yaml.compose(text, _Loader)
 

@@ -48,10 +48,10 @@ class LoadPlan(Document):
 
     url: str
     authorities: str = ""
-    """a file of certificates that alone are trusted over TLS; empty: those of the system"""
+    """a file with the only certificates that are trusted over TLS; empty: those of the system"""
     protocol: str
     declaration: Declaration | None = None
-    """of the protocol, where the server's files declare it"""
+    """the protocol, if the server's files declare it"""
     seed: int
     parameters: dict[str, str | int | float | bool]
     schedule: Schedule
@@ -60,9 +60,9 @@ class LoadPlan(Document):
     sources: list[str] = []
     """addresses to connect from, used in turn; empty: the kernel's choice"""
     latencies: dict[Kind, str] = {}
-    """what the suite calls them, for the live view"""
+    """the suite's names for them, for the live view"""
     headline: Kind | None = None
-    """the one that the timeline has"""
+    """the latency in the timeline"""
     spin_us: int = 0
     """how long an event loop spins before something is due, instead of sleeping until then"""
     begin_monotonic_us: int = 0
@@ -75,7 +75,7 @@ class Generator:
 
     binary: Path
     folder: Path
-    """of the k6 module: scenarios are named from there"""
+    """of the k6 module; paths of scenarios are relative to it"""
     scenario: Path
     cpus: Sequence[int]
     workspace: Path
@@ -84,7 +84,7 @@ class Generator:
     sources: Sequence[str] = ()
     """addresses to connect from; none: the kernel's choice"""
     arguments: Sequence[str] = ()
-    """for k6 besides, and so is the environment"""
+    """additional ones for k6, like the environment"""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -129,7 +129,7 @@ class Account:
     """What is known of a load elsewhere, beside its report."""
 
     samples: list[Sample] = field(default_factory=list)
-    """of the server and its machine, as a sampler of this machine would have taken them"""
+    """of the server and its machine, like those of a sampler on this machine"""
     reasons: list[Finding] = field(default_factory=list)
     """why the trial is invalid"""
     warnings: list[Finding] = field(default_factory=list)
@@ -145,7 +145,7 @@ class Load(Protocol):
 
     @property
     def account(self) -> Account | None:
-        """What else is known of a load that was played elsewhere, after its end; None of one on this machine."""
+        """The account of a load that was played elsewhere, after its end; None for a load on this machine."""
         ...
 
     def events(self) -> Iterator[Started | Second | None]: ...
@@ -325,7 +325,7 @@ def read_report(path: Path) -> LoadReport:
 def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _Player:
     read_end, write_end = os.pipe()
     report = generator.workspace / f"report-{number}.json"
-    # Without its REST API: the second generator of a machine could not have the same port.
+    # Without its REST API: a second generator of a machine could not use the same port.
     command = [str(generator.binary), "run", "--quiet", "--no-usage-report", "--address", "", *flags]
     try:
         program = processes.start(

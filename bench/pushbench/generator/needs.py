@@ -14,13 +14,13 @@ from math import ceil
 from pushbench.foundation.errors import UserError
 
 OWN_FILES = 100
-"""of a generator besides one a connection: about 20 of k6, and three for each event loop, which is one for two CPUs"""
+"""of a generator, besides one a connection: about 20 of k6, and three for each event loop; there is one for two CPUs"""
 PORTS_USED = 0.45
 """of the range, for connections from one address. connect(2) tries all ports of one parity before it takes one of the
 other (`__inet_hash_connect` in Linux's net/ipv4/inet_hashtables.c), so it is slow beyond half of them. The rest is for
 ports in TIME_WAIT"""
 FIRST_SOURCE = ipaddress.IPv4Address("127.0.0.2")
-"""127.0.0.1 is where services and other programs connect from"""
+"""127.0.0.1 is the source address of services and other programs"""
 
 
 SPIN_US = 200
@@ -54,7 +54,7 @@ class Means:
     sources: Sequence[str] = ()
     """addresses to connect from; none: the kernel's choice"""
     doubt: str | None = None
-    """why a server may not hold the clients, which changes nothing"""
+    """why a server may not hold the clients; it has no effect"""
 
 
 def generators_for(connections: int, limits: Limits, wanted: int | None) -> int:

@@ -21,8 +21,8 @@ from pushbench.records.load_report import LoadReport
 from pushbench.statistics.histogram import Latencies
 
 APART_MOST = 60.0
-"""seconds between the starts of a load's generators, by the clocks of their nodes: the operator starts all within a
-few, and clocks that NTP keeps differ by less than one. Reports that are further apart are of two loads"""
+"""seconds between the starts of a load's generators, by the clocks of their nodes. The operator starts all within a few
+seconds, and clocks that NTP keeps differ by less than one. Reports that are further apart belong to two loads"""
 SEGMENT = re.compile(r"(\d{1,6}(/[1-9]\d{0,5})?):(\d{1,6}(/[1-9]\d{0,5})?)")
 HOW = "`kubectl logs` of each runner makes the files: docs/containers.md"
 
@@ -36,7 +36,7 @@ class Part:
 
     @property
     def segment(self) -> tuple[Fraction, Fraction]:
-        """The part of the clients that it played. Raises UserError where the report does not say it."""
+        """The part of the clients that it played. Raises UserError if the report does not have it."""
         if not SEGMENT.fullmatch(self.report.segment):
             raise UserError(f"expected a segment such as 0:1/2, found {self.report.segment!r}", where=self.where)
         begin, _, end = self.report.segment.partition(":")
@@ -52,7 +52,7 @@ class Gathered:
     apart_seconds: float
     """between the first start and the last, by the clocks of their nodes"""
     cut_short: Sequence[str] = ()
-    """where the reports were read that lack stages which others have; no stage that one lacks is in the sum"""
+    """where reports were read that lack stages which others have; the sum has only stages that no report lacks"""
 
 
 def gather(folder: Path) -> Gathered:
@@ -128,7 +128,7 @@ def _require_same(first: Part, other: Part) -> None:
 
 
 def _require_whole(parts: Sequence[Part], place: str) -> None:
-    """Raises UserError if a part of the clients is played twice, or by nobody."""
+    """Raises UserError if a part of the clients is played twice, or not at all."""
     ordered = sorted(parts, key=lambda part: part.segment)
     for one, other in pairwise(ordered):
         if other.segment[0] < one.segment[1]:

@@ -11,7 +11,7 @@ from pushbench.foundation.model import departure
 from pushbench.records.load_report import READABLE, SCHEMA, LoadReport
 
 HEAD = '{"schema":'
-"""how the generator begins a report, which is one line; other lines of a log may be JSON as well"""
+"""the beginning of a report, which is one line; other lines of a log may be JSON as well"""
 
 
 def parse_report(text: str) -> LoadReport:

@@ -1,4 +1,4 @@
-"""One conversation: two clients talk to a running server as a protocol is declared, and tell what they understood."""
+"""One conversation: two clients talk to a running server by its declared protocol, and report what they understood."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pushbench.foundation.model import Document
 from pushbench.machine import processes
 
 WITHIN_SECONDS = 3.0
-"""for each answer of the server, as people wait for it"""
+"""for each answer of the server: people wait for it"""
 MOST_SECONDS = 60.0
 """for the whole conversation, with the start of k6 on a busy machine"""
 
@@ -35,7 +35,7 @@ class Line(Document):
 
 
 class Fault(Document):
-    """What does not fit, and the key of the declaration that says it; empty for none in particular."""
+    """What does not fit, and the key of the declaration that requires it; empty for none in particular."""
 
     at: str
     what: str
@@ -63,9 +63,9 @@ def converse(
     *,
     authorities: Path | None = None,
 ) -> Talked:
-    """Play one conversation by the k6 of `binary`, from the module in `folder`. Raises UserError if nobody answers.
+    """Play one conversation by the k6 of `binary`, from the module in `folder`. Raises UserError if no server answers.
 
-    Over TLS, only servers with a certificate of the `authorities` are talked to, or of those that the system trusts.
+    Over TLS, the server must have a certificate of the `authorities`, or of those that the system trusts.
     """
     with tempfile.TemporaryDirectory(prefix="pushbench-") as workspace:
         talk, report, log = (Path(workspace) / name for name in ("talk.json", "report.json", "k6.log"))

@@ -25,11 +25,11 @@ from pushbench.records.record import Accepting
 
 FILE = "thresholds.yml"
 LARGEST_FILE = 64 << 10
-"""bytes; the project's own has 2 kB"""
+"""bytes; the project's own file has 2 kB"""
 DEEPEST = 20
 """levels; a line that accepts has seven"""
 MOST_LINES = 100
-"""that one commit may add"""
+"""lines that one commit may add"""
 
 Place = tuple[str, str, str]
 """server, suite, metric"""

@@ -17,13 +17,13 @@ def can_ask(record: Record, stage: int, metric: Metric) -> bool:
 
 
 def asks(record: Record, metric: Metric) -> bool:
-    """Whether the record judges the metric: a profile that lasts seconds judges no times, and nobody meters a server
-    that runs elsewhere."""
+    """Whether the record judges the metric: a profile that lasts seconds judges no times, and a server elsewhere is not
+    metered."""
     return (record.judges_times or not metric.is_time) and not (record.environment.remote and metric.metered)
 
 
 def was_killed(trials: Sequence[Trial], stage: int, metric: Metric) -> bool:
-    """Whether a metric of outages can have a value, which it cannot if the server lacks the target of the kill."""
+    """Whether a metric of outages can have a value; it cannot if the server lacks the target of the kill."""
     return not metric.of_outage or any(trial.stages[stage].outage for trial in trials if stage < len(trial.stages))
 
 

@@ -1,4 +1,4 @@
-"""Limits in a comparison: whether the base breaks one as the head does, and whether more rounds are worth it. Pure."""
+"""Limits in a comparison: whether the base breaks a limit like the head, and whether more rounds are useful. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pushbench.judging.thresholds import Limit, Thresholds
 from pushbench.records.record import Record, Trial
 
 BREAKING_ROUNDS = 3
-"""in which the head breaks a limit: the first, and two fresh ones that confirm it"""
+"""rounds in which the head breaks a limit: the first, and two fresh ones that confirm it"""
 
 
 def breaks(trial: Trial, stage: int, limit: Limit) -> bool:
-    """Whether a trial breaks a limit, and would without what may be the generator's own lateness."""
+    """Whether a trial breaks a limit, and would break it without the possible lateness of the generator."""
     value = value_of(trial, stage, limit.metric)
     if value is None or limit.bound.allows(value):
         return False
@@ -24,8 +24,8 @@ def breaks(trial: Trial, stage: int, limit: Limit) -> bool:
 
 
 def is_shared(record: Record, thresholds: Thresholds, server: str, stage: int, limit: Limit) -> bool:
-    """Whether the base breaks a limit, too, in most of the rounds in which the head does. Then the head did not break
-    it. A metric without a margin has no row that would see a head that breaks it by more, so it is never shared.
+    """Whether the base also breaks a limit in most of the rounds in which the head does. Then it is no fault of the
+    head. A metric without a margin has no row to show that the head breaks it by more, so its limit is never shared.
     """
     if limit.metric not in {each.metric for each in thresholds.margins(record.suite, server)}:
         return False

@@ -23,16 +23,16 @@ class Row(NamedTuple):
 
 
 Value = Callable[[Trial, int, Metric], float | None]
-"""Of a metric in a stage of a trial, by its index."""
+"""Returns the value of a metric in a stage of a trial, by the stage's index."""
 
 
 def measured(trial: Trial, stage: int, metric: Metric) -> float | None:
-    """The value that a comparison uses: without the warm-up of a runtime, where that is known."""
+    """The value that a comparison uses: without the warm-up of a runtime, if that is known."""
     return _warm(value_of(trial, stage, metric.name), trial, stage, metric)
 
 
 def measured_without_lateness(trial: Trial, stage: int, metric: Metric) -> float | None:
-    """As `measured`, without the generator's own part of a latency."""
+    """Like `measured`, without the generator's own part of a latency."""
     return _warm(value_without_lateness(trial, stage, metric), trial, stage, metric)
 
 
@@ -104,13 +104,13 @@ def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
 
 
 def _warm(value: float | None, trial: Trial, stage: int, metric: Metric) -> float | None:
-    """A value without the warm-up of a runtime, where that is known."""
+    """A value without the warm-up of a runtime, if that is known."""
     warmup = value_of(trial, stage, metric.warmup) if metric.warmup else None
     return value if value is None or warmup is None else value - warmup
 
 
 def _measures(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric) -> bool:
-    """Whether any trial measured the metric: older ones do not know it, and few receipts have no rare ones."""
+    """Whether any trial measured the metric: older trials lack newer metrics, and few receipts have no rare ones."""
     return any(measured(each, stage, metric) is not None for pair in trials for each in pair)
 
 

@@ -24,9 +24,9 @@ FEWEST_PAIRS = 4
 LEAST_NOISE = 0.2
 """as a share of the margin"""
 TINY = 1e-12
-"""instead of 0, where nothing has a size: neither a value nor the margin"""
+"""instead of 0 if both the values and the margin are 0"""
 CONTROL_ALPHA = 0.1
-"""two-sided: from when on the arms differ in the control, which then cannot stand for the machine"""
+"""two-sided: the level at which the arms differ in the control, which then does not represent the machine"""
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Contrast:
 
     scale: Scale
     differences: Differences
-    """one a pair, on the scale ratio natural logarithms of head / base, else head - base in base units"""
+    """one per pair: natural logarithms of head / base on the scale ratio, otherwise head - base in base units"""
     margin: float
-    """on the same scale: from which size on a difference counts"""
+    """the size from which a difference counts, on the same scale"""
     controlled: float
-    """how much of the control's change was taken out: 0 none, 1 all"""
+    """how much of the control's change was removed: 0 none, 1 all"""
     bias: float = 0.0
-    """on the same scale: what a change without a meaning may cost"""
+    """the cost of a meaningless change, on the same scale"""
 
     @property
     def least_noise(self) -> float:
-        """The least noise that is believed. The first few rounds can be alike by chance, or by one disturbance."""
+        """The lower bound of the noise. The first few rounds can be alike by chance, or by one disturbance."""
         return max(LEAST_NOISE * self.margin, TINY)
 
 
@@ -72,8 +72,9 @@ class Effect:
 def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
     """Ratios if every value is above 0, otherwise differences: a loss of 0 has no ratio.
 
-    The margin is the same whichever arm is called the base: on the ratio scale the change h - b of two values around
-    their geometric mean m is 2 m sinh(d / 2), for d = log(h / b), which is solved for the floor.
+    The margin does not depend on which arm is called the base. On the ratio scale, the change h - b of two values
+    around their geometric mean m is 2 m sinh(d / 2), for d = log(h / b). Solving that for d gives the margin of the
+    floor.
     """
     base, head = np.array([pair.base for pair in pairs]), np.array([pair.head for pair in pairs])
     sign = 1.0 if regression.better is Better.LOWER else -1.0
@@ -93,7 +94,7 @@ def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
 
 
 def effect(seen: Contrast, alpha: float) -> Effect:
-    """The interval holds at any number of rounds, and has no ends with too few; `alpha` is that of either side."""
+    """The interval holds at any number of rounds, and is infinite with too few; `alpha` applies to each side."""
     estimate = signed_ranks.centre(seen.differences)
     if len(seen.differences) < FEWEST_PAIRS:
         return Effect(estimate, -np.inf, np.inf)

@@ -1,6 +1,6 @@
-"""What more rounds of a comparison would say, from the noise of those that were played. Pure.
+"""What more rounds of a comparison would show, estimated from the noise of the rounds so far. Pure.
 
-Both answers repeat the rounds that are there: their differences stand for those to come.
+Both estimates repeat the existing rounds: their differences represent those of later rounds.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.statistics import signed_ranks
 
 CLEAR_ROUNDS = 8
-"""that decide a doubled cost, and most rows that did not change"""
+"""rounds that decide a doubled cost, and most rows that did not change"""
 POWER_Z = 1.2816
 """normal quantile of 0.9: a change is visible when nine of ten comparisons would call it"""
 LONGER = 1.25
-"""each number of rounds that is tried, as a multiple of the one before"""
+"""factor from each number of rounds to the next one tried"""
 MOST_TIMES = 10
-"""the rounds so far: what takes longer is not foreseen"""
+"""multiple of the rounds so far: there is no estimate beyond it"""
 FARTHEST = 1000.0
-"""margins: larger changes are not looked for"""
+"""margins: the largest change that is searched for"""
 DECIDED_Z = 1.6449
 """normal quantile of 0.95: rounds are enough when 19 of 20 comparisons are decided after them"""
 FEWEST_KNOWN = 3
 """rounds: fewer do not show their noise"""
 USUAL_ROWS = 12
-"""of one server: as many as a suite has margins"""
+"""rows of one server: as many as a suite has margins"""
 MOST_NEEDED = 1000
-"""rounds: what needs more is not for a comparison"""
+"""rounds: anything that needs more is not suitable for a comparison"""
 STEPS = 10
 """halvings in the search for the smallest visible change"""
 
 
 def visible(seen: Contrast, rows: int, rounds: int) -> float | None:
-    """The smallest effect that nine of ten comparisons with this noise would call, out of so many rows and rounds."""
+    """The smallest effect that nine of ten comparisons with this noise would call, given the rows and rounds."""
     if len(seen.differences) < FEWEST_PAIRS:
         return None
     noise = seen.differences - signed_ranks.centre(seen.differences)
@@ -64,7 +64,7 @@ def visible(seen: Contrast, rows: int, rounds: int) -> float | None:
 
 
 def rounds_to_decide(seen: Contrast, rows: int) -> int | None:
-    """About how many rounds would decide; None where ten times as many would not."""
+    """About how many rounds would decide; None if ten times as many as so far would not."""
     count = len(seen.differences)
     rounds = max(FEWEST_PAIRS, count + 1)
     while count >= FEWEST_KNOWN and rounds <= MOST_TIMES * max(count, FEWEST_PAIRS):
@@ -76,7 +76,7 @@ def rounds_to_decide(seen: Contrast, rows: int) -> int | None:
 
 @dataclass(frozen=True)
 class Allowed:
-    """What ends a comparison, decided or not."""
+    """The bounds that end a comparison, decided or not."""
 
     seconds: float
     """for each server"""
@@ -91,7 +91,7 @@ class Allowed:
 
 
 def rounds_needed(thresholds: Thresholds, suite: str, servers: Iterable[str]) -> dict[str, int]:
-    """How many rounds decide each server: more than usual where a margin says how noisy it is."""
+    """How many rounds decide each server: more than usual if a margin gives its noise."""
     return {
         server: max(
             [ENOUGH_ROUNDS, *(rounds_of_noise(each) for each in thresholds.margins(suite, server) if each.noise)]
@@ -101,9 +101,9 @@ def rounds_needed(thresholds: Thresholds, suite: str, servers: Iterable[str]) ->
 
 
 def too_short(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapping[str, int]) -> str:
-    """A sentence where a comparison decides little, with what would do; else empty.
+    """A sentence if a comparison decides little, with the bounds that would be enough; otherwise empty.
 
-    `round_seconds` has what a round of each server takes, and `needed` how many rounds decide it.
+    `round_seconds` is how long a round of each server takes, and `needed` how many rounds decide it.
     """
     would_do = list(_would_do(round_seconds, allowed, needed))
     if not would_do:
@@ -118,7 +118,7 @@ def too_short(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapp
 
 
 def _would_do(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapping[str, int]) -> Iterator[str]:
-    """The options that bound a comparison too much, with values that do not."""
+    """The options that bound a comparison too much, with sufficient values."""
     seconds = {server: each * needed[server] for server, each in round_seconds.items()}
     once = sum(round_seconds.values())
     if allowed.seconds < max(seconds.values()):
@@ -131,10 +131,10 @@ def _would_do(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapp
 
 
 def rounds_of_noise(regression: Regression) -> int:
-    """The rounds after which 19 of 20 comparisons with the noise of its margin call no change the same, and as many
-    call a change of twice the margin worse. `MOST_NEEDED` where that takes longer.
+    """The number of rounds at which 19 of 20 comparisons with the noise of its margin call an unchanged server `same`,
+    and 19 of 20 call a change of twice the margin `worse`. `MOST_NEEDED` if more rounds would be necessary.
 
-    The rounds are spread as normal noise is on average, around a mean as far off as in the worst of 20 comparisons.
+    The rounds are spread like average normal noise, around a mean as far off as in the worst of 20 comparisons.
     """
     assert regression.noise
     margin, bias = log1p(regression.margin), log1p(regression.bias)

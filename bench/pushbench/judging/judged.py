@@ -10,8 +10,8 @@ from pushbench.foundation.model import Document
 from pushbench.metrics.definitions import Unit, in_sentence
 
 JudgedWord = Literal["better", "same", "worse", "accepted", "unknown", "invalid"]
-"""accepted: worse, by no more than thresholds.yml accepts; invalid: better or worse by what may be the generator's own
-lateness, so that nobody knows"""
+"""accepted: worse, by no more than thresholds.yml accepts; invalid: better or worse, but possibly only because of the
+generator's own lateness"""
 
 
 class JudgedRow(Document):
@@ -19,12 +19,12 @@ class JudgedRow(Document):
 
     server: str
     metric: str
-    title: str = Field(description="of the metric")
-    unit: Unit = Field(description="of the metric's values")
+    title: str = Field(description="title of the metric")
+    unit: Unit = Field(description="unit of the metric's values")
     stage: NonNegativeInt = Field(description="index of the stage")
-    name: str = Field(description="of the stage")
-    clients: NonNegativeInt = Field(description="of the stage")
-    detail: str | None = Field(None, description="why the row is invalid, where it is")
+    name: str = Field(description="name of the stage")
+    clients: NonNegativeInt = Field(description="number of clients of the stage")
+    detail: str | None = Field(None, description="why the row is invalid; null for other rows")
 
     @property
     def in_sentence(self) -> str:

@@ -1,8 +1,8 @@
-"""The verdict on capacities: of each server whether it carries less than before. Pure.
+"""The verdict on capacities: whether each server carries less than before. Pure.
 
-The unit is a fresh start. A server is `worse` only where every start refused less than each start before it carried, or
-less than the band of the history, and where the medians differ by the margin. A lower bound is no number, so it is
-never `worse`, and nothing is worse than it.
+The unit is a fresh start. A server is `worse` only if two conditions hold. Every start refused less than each earlier
+start carried, or less than the band of the history; and the medians differ by the margin. A lower bound is not a
+number, so it is never `worse`, and no result is worse than it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pushbench.records.capacity_history import CapacityEntry, KeptCapacity, Seri
 from pushbench.statistics.trend import SHORTEST_LEVEL, band
 
 STARTS_LEAST = 3
-"""on either side: of three and three starts of one server, all of one side are below the other by chance once in 20"""
+"""on either side: with three starts of one server on each, all of one side are lower by chance once in 20"""
 
 CapacityWord = Literal["better", "same", "worse", "accepted", "unknown"]
 """accepted: worse, and no less than thresholds.yml accepts"""
@@ -30,10 +30,16 @@ CapacityWord = Literal["better", "same", "worse", "accepted", "unknown"]
 class Before(Document):
     """What a server carried before."""
 
-    carried: float = Field(description="of the base, or the level of the history")
-    low: float = Field(description="the least that a start of the base carried, or the lower end of the band")
-    high: float = Field(description="the most that a start of the base refused, or the upper end of the band")
-    searches: NonNegativeInt = Field(description="from which it is known")
+    carried: float = Field(
+        description="load that the server carried before: the median of the base, or the level of the history"
+    )
+    low: float = Field(
+        description="smallest load that a start of the base carried, or the lower end of the history's band"
+    )
+    high: float = Field(
+        description="largest load that a start of the base refused, or the upper end of the history's band"
+    )
+    searches: NonNegativeInt = Field(description="number of searches that these values come from")
 
 
 class JudgedCapacity(Document):
@@ -43,11 +49,13 @@ class JudgedCapacity(Document):
     word: CapacityWord
     outcome: Literal["pass", "fail", "inconclusive"]
     now: KeptCapacity
-    before: Before | None = Field(description="null where nothing is known that can be compared")
-    change: float | None = Field(description="of the median, as a share of what it was before")
+    before: Before | None = Field(description="earlier result of the server; null if no earlier result is comparable")
+    change: float | None = Field(
+        description="relative change of the median from the earlier result: 0.05 is 5 % more; null without two "
+        "numbers to compare"
+    )
     reason: str = Field(
-        description="why the word is unknown or accepted, or the server fails, in words; empty otherwise",
-        max_length=1000,
+        description="why the word is unknown or accepted, or why the server fails; empty otherwise", max_length=1000
     )
 
 
@@ -55,15 +63,17 @@ class CapacityVerdict(Document):
     """The outcome of a search for capacities."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    record: str = Field(description="id of the capacity record that was judged")
-    environment: str = Field(description="key")
+    record: str = Field(description="id of the judged capacity record")
+    environment: str = Field(description="key of the environment")
     suite: str
-    searched: str = Field(description="`clients`, or the parameter that is a rate")
-    base: str | None = Field(description="id of the capacity record that it was held against; null for the history")
+    searched: str = Field(description="what was searched: `clients`, or the name of the parameter that is a rate")
+    base: str | None = Field(
+        description="id of the capacity record that is the base; null for a comparison with the history"
+    )
     thresholds_digest: str
-    margin: float = Field(description="the change from which on a capacity counts as better or worse, as a share")
+    margin: float = Field(description="relative change from which a capacity counts as better or worse")
     outcome: Literal["pass", "fail", "inconclusive"]
-    servers: list[JudgedCapacity] = Field(description="by id")
+    servers: list[JudgedCapacity] = Field(description="results, sorted by the ids of the servers")
 
     def exit_code(self, *, allow_inconclusive: bool = False) -> int:
         """0 pass, 1 fail, 3 inconclusive, which may be allowed."""
@@ -74,21 +84,21 @@ class CapacityVerdict(Document):
 
 @dataclass(frozen=True)
 class Reference:
-    """What a server is held against, or why there is nothing."""
+    """What a server is compared with, or why there is nothing to compare with."""
 
     before: Before | None
     missing: str = ""
 
 
 def against_base(own: CapacityEntry, base: CapacityEntry, thresholds: Thresholds) -> CapacityVerdict:
-    """The verdict against one other search. Raises UserError for one that cannot be compared."""
+    """The verdict against one other search. Raises UserError for a search that cannot be compared."""
     _require_alike(own, base)
     references = {server: _of_base(server, base) for server in own.servers}
     return _verdict(own, references, thresholds, base.record)
 
 
 def against_history(own: CapacityEntry, entries: Sequence[CapacityEntry], thresholds: Thresholds) -> CapacityVerdict:
-    """The verdict against the searches of its environment before it. `entries` may have others, which are left out."""
+    """The verdict against the earlier searches of its environment. Other searches in `entries` are ignored."""
     alike = (each for each in entries if (each.environment, each.suite) == (own.environment, own.suite))
     earlier = [each for each in alike if each.created <= own.created and each.record != own.record]
     series = series_of(earlier, own.asked)
@@ -185,7 +195,7 @@ def _judge(server: str, now: KeptCapacity, reference: Reference, margin: float) 
 
 
 def _accepted(judged: JudgedCapacity, line: AcceptedCapacity | None, day: date) -> JudgedCapacity:
-    """The result, `accepted` where a line allows as little; otherwise the reason says why the line does not."""
+    """The result, `accepted` if a line allows one as low; otherwise the reason explains why the line does not."""
     if line is None or judged.word != "worse" or judged.now.failure:
         return judged
     assert judged.now.carried is not None, "else it is not worse"
@@ -204,13 +214,13 @@ def _change(now: KeptCapacity, before: Before | None) -> float | None:
 
 
 def _failure(now: KeptCapacity) -> str:
-    """What fails a server whatever it carried before: as `pushbench capacity` has it."""
+    """What fails a server whatever it carried before, as in `pushbench capacity`."""
     nothing = now.carried == 0 and now.is_number
     return now.failure or (f"no load was carried: {now.reason}" if nothing else "")
 
 
 def _doubt(now: KeptCapacity, reference: Reference) -> str:
-    """Why the result cannot be compared; empty where it can."""
+    """Why the result cannot be compared; empty if it can."""
     if now.carried is None or now.end == "disturbed":
         return now.reason
     if len(now.starts) < STARTS_LEAST:

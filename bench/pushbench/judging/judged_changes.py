@@ -22,36 +22,54 @@ from pushbench.metrics.lateness import sentence
 from pushbench.records.record import Accepting, Record
 
 INTERVAL_ALPHA = 0.025
-"""on either side: the interval that is shown holds with 95 % for one metric, whenever the comparison ends"""
+"""on either side: the shown interval holds with 95 % for one metric, whenever the comparison ends"""
 
 
 class JudgedChange(JudgedRow):
     """What the head did to one metric of one server in one stage."""
 
     word: JudgedWord
-    suspected: Literal["better", "worse"] | None = Field(description="what the evidence says of this row alone")
-    scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")
-    base: float | None = Field(description="median of the pairs' trials, in base units")
-    head: float | None
-    change: float | None = Field(description="of the head against the base; null without pairs, as are its bounds")
-    low: float | None = Field(description="of a 95 % interval for the change; null where there are too few pairs")
-    high: float | None
-    margin: float = Field(description="from which size on a change counts, for the worse or the better")
-    floor: float | None = Field(
-        None, description="the absolute change that makes the margin, in base units; null where the share does"
+    suspected: Literal["better", "worse"] | None = Field(
+        description="change that the evidence suggests for this row alone; null for none"
     )
-    ceiling: float | None = Field(None, description="the share at which the floor ends, where it makes the margin")
+    scale: Scale = Field(
+        description="ratio: changes are relative, 0.05 is 5 % more; difference: changes are in base units"
+    )
+    base: float | None = Field(
+        description="median over the base's trials of all pairs, in base units; null without pairs"
+    )
+    head: float | None
+    change: float | None = Field(description="change from base to head; null without pairs")
+    low: float | None = Field(
+        description="lower bound of a 95 % interval for the change; null if there are too few pairs"
+    )
+    high: float | None
+    margin: float = Field(description="size from which a change counts, in either direction")
+    floor: float | None = Field(
+        None, description="absolute change that makes the margin, in base units; null if the relative margin applies"
+    )
+    ceiling: float | None = Field(
+        None, description="largest relative margin that the floor can cause, if it makes the margin; null otherwise"
+    )
     bias: float = Field(
-        0.0, description="what a change without a meaning may cost this server: no evidence of a change"
+        0.0, description="largest cost of a change without a meaning for this server; a smaller change is no evidence"
     )
     visible: float | None = Field(
-        description="the smallest change that nine of ten comparisons of as many rounds at most would call"
+        description="smallest change that nine of ten comparisons with the same maximum of rounds would call; null "
+        "without an estimate"
     )
-    pairs: NonNegativeInt = Field(description="rounds whose trials are valid in both arms")
-    rounds_to_decide: NonNegativeInt | None = Field(description="about how many would decide, where it is unknown")
-    controlled: float = Field(description="share of the change in the generator's own cost that was taken out")
+    pairs: NonNegativeInt = Field(description="number of rounds whose trials are valid in both arms")
+    rounds_to_decide: NonNegativeInt | None = Field(
+        description="approximate number of rounds that would decide an unknown row; null for other rows, or without "
+        "an estimate"
+    )
+    controlled: float = Field(
+        description="how much of the change in the generator's own cost was removed from this change: 0 none, 1 all"
+    )
     acceptance: Accepting | None = Field(
-        None, description="the new line of thresholds.yml about this row, where it got worse: it is enough or it is not"
+        None,
+        description="new line of thresholds.yml that covers this row, whether it accepts all of the regression or "
+        "not; null without one, or if the row did not get worse",
     )
 
 
@@ -74,7 +92,7 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
 
 
 def left_out(record: Record, found: JudgedChange) -> tuple[float, float] | None:
-    """The medians in base and head of the warm-up that a row leaves out; None where it leaves out nothing."""
+    """The medians in base and head of the warm-up that a row leaves out; None if it leaves out nothing."""
     warmup = metrics_of(record.words)[found.metric].warmup
     known = pairs(record, _row(found)._replace(metric=warmup)) if warmup else []
     return (median(pair.base for pair in known), median(pair.head for pair in known)) if known else None
@@ -162,7 +180,7 @@ def _margin(seen: Contrast, regression: Regression, base: float | None) -> float
 
 
 def _floor(seen: Contrast, regression: Regression, base: float | None) -> dict[str, float | None]:
-    """What made the margin, where it is not the share that people wrote."""
+    """What made the margin, if it is not the share in the file."""
     if seen.scale == "difference" or not base or (bound := regression.bound_by(base)) == "margin":
         return {}
     return {"floor": regression.floor, "ceiling": regression.ceiling if bound == "ceiling" else None}

@@ -25,12 +25,12 @@ from pushbench.statistics.trend import RECENT, SHORTEST_LEVEL, changes
 
 
 class Begun(Document):
-    """Where a change began, as far as the history tells."""
+    """Where a change began, as far as the history shows it."""
 
-    runs: PositiveInt = Field(description="that show it, the judged one included")
-    commit: str | None = Field(description="of the first of them")
-    created: Instant = Field(description="of the first of them")
-    before: str | None = Field(description="commit of the last run without it")
+    runs: PositiveInt = Field(description="number of runs that show the change, including the judged one")
+    commit: str | None = Field(description="commit of the first of these runs")
+    created: Instant = Field(description="time of the first of these runs")
+    before: str | None = Field(description="commit of the last run without the change")
 
 
 class JudgedLevel(JudgedRow):
@@ -38,16 +38,26 @@ class JudgedLevel(JudgedRow):
 
     word: JudgedWord
     suspected: Literal["better", "worse"] | None = Field(
-        None, description="what it looks like, where that is not certain enough for one row of many"
+        None, description="apparent change that is not certain enough for one row of many; null for none"
     )
-    value: float | None = Field(description="median of the valid trials; null where one of them did not measure it")
-    level: float | None = Field(description="the accepted one; null where the history has too few runs for it")
-    low: float | None = Field(description="of the band in which single runs of that level lie")
+    value: float | None = Field(
+        description="median over the valid trials; null if one of them did not measure the metric"
+    )
+    level: float | None = Field(description="accepted level; null if the history has too few runs for one")
+    low: float | None = Field(
+        description="lower end of the band in which single runs of the level lie; null without a level"
+    )
     high: float | None
-    margin: float | None = Field(description="from which difference on a change counts, in the metric's unit")
-    runs: NonNegativeInt = Field(description="of the history that made the level, or all where they are too few")
-    begun: Begun | None = Field(None, description="where the change began; null for a row without one")
-    accepted: str | None = Field(description="why thresholds.yml accepts the level, where it does")
+    margin: float | None = Field(
+        description="difference from which a change counts, in the metric's unit; null without a level"
+    )
+    runs: NonNegativeInt = Field(
+        description="number of runs that make the level, or of all runs of the history if they are too few"
+    )
+    begun: Begun | None = Field(None, description="where the change began; null for a row without a change")
+    accepted: str | None = Field(
+        description="why thresholds.yml accepts the level; null if it has no line about the level"
+    )
 
 
 def judge_levels(record: Record, thresholds: Thresholds, past: Past) -> list[JudgedLevel]:
@@ -143,7 +153,7 @@ class _Row:
             return found
         values = self.past.runs.column_without(found.server, found.name, found.metric, late)
         own = value_without(self.metrics, regression.of)
-        missing = len(self.values) - len(values)  # runs that have no lateness are older than those that have
+        missing = len(self.values) - len(values)  # runs without a lateness are older than runs with one
         without = standing(values, own, regression, self.rows, begin=max(0, begin - missing))
         if without.accepted is None or said in (without.word, without.suspected):
             return found
@@ -201,10 +211,10 @@ class _Acceptance:
     reason: str
     better: Better
     asked: bool = False
-    """only of what got worse, so that what keeps to it is accepted"""
+    """whether it covers only what got worse, so that values within the level are accepted"""
 
     def covers(self, found: Standing, value: float | None) -> bool:
-        """Whether what got worse keeps to the level, or is no further off than the margin."""
+        """Whether a row that got worse is within the level, or beyond it by less than the margin."""
         if not self.asked or value is None or found.margin is None or found.word == "worse":
             return False
         beyond = value - self.level if self.better is Better.LOWER else self.level - value

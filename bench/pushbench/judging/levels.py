@@ -1,10 +1,10 @@
-"""The word for a run by the runs before it: held against the level that was accepted last, and not against what the
+"""The word for a run from the runs before it, compared with the last accepted level rather than with the level that the
 series has drifted to. Pure.
 
-The accepted level is that of the first runs, or of the first ones after a line of `thresholds.yml` that accepts what
-followed. A lasting improvement becomes the accepted level by itself; a regression never does. `worse` needs evidence
-from the newest runs that convinces although all rows of the run were asked, so one disturbed run is no regression.
-`same` needs a history whose band is no wider than the margin. All else is `unknown`.
+The accepted level is that of the first runs, or of the first runs after a line of `thresholds.yml` that accepts them. A
+lasting improvement becomes the accepted level by itself; a regression never does. `worse` needs evidence from the
+newest runs that is convincing even for a run with many rows, so one disturbed run is no regression. `same` needs a
+history with a band no wider than the margin. Everything else is `unknown`.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Values = NDArray[np.float64]
 Suspected = Literal["better", "worse"] | None
 
 ACCEPTED_RUNS = 20
-"""that make the accepted level"""
+"""runs that make the accepted level"""
 WINDOWS = (1, 2, 3, 5, 8, 13)
-"""numbers of newest runs that are held against it: few show a large step at once, many a small one"""
+"""numbers of newest runs to compare with it: few show a large step at once, many show a small one"""
 BLOCK_RUNS = 10
-"""that are searched together for a lasting improvement"""
+"""runs that are searched together for a lasting improvement"""
 SAME_QUANTILE = 1.2816
-"""of the normal distribution at 90 %: so often is a change as large as the margin not called the same"""
+"""of the normal distribution at 90 %: how often a change as large as the margin is not called the same"""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Accepted:
     high: float
     begin: int
     end: int
-    """of its runs, in the series"""
+    """`begin` and `end` are the places of its runs in the series"""
 
     @property
     def runs(self) -> int:
@@ -61,13 +61,13 @@ class Standing:
 
     word: Word = "unknown"
     accepted: Accepted | None = None
-    """None where too few runs are there"""
+    """None if there are too few runs"""
     margin: float | None = None
     """in base units"""
     suspected: Suspected = None
-    """what it looks like; a word only where that is certain enough for one row of many"""
+    """the apparent change; it becomes the word only if it is certain enough for one row of many"""
     newest: int = 0
-    """runs that show the change most clearly, this one the last of them; 0 where none do"""
+    """the number of newest runs, including this one, that show the change most clearly; 0 if none do"""
     now: float | None = None
     """the level of these runs, in base units"""
 
@@ -81,8 +81,8 @@ def standing(
     begin: int = 0,
     instead: tuple[Accepted, float] | None = None,
 ) -> Standing:
-    """Where `value` stands after the runs of `past`, as one row out of `rows`. The runs before `begin` do not count;
-    `instead` has an accepted level, and what replaces it, with its noise.
+    """The standing of `value` after the runs of `past`, as one row out of `rows`. The runs before `begin` do not count;
+    `instead` has an accepted level with its noise, and the level that replaces it.
     """
     scale = _Scale.of(past[begin:], value, regression)
     series = scale.values(past)
@@ -104,13 +104,13 @@ def standing(
     word, suspected, shift = _changed(np.append(series, scale.values([value])), seen, found, rows)
     if shift is None:
         return Standing(word, accepted, margin)
-    if (shorter := len(series) + 1 - shift.runs) < end:  # a young history: its newest runs are not the accepted level
+    if (shorter := len(series) + 1 - shift.runs) < end:  # a young history: its newest runs are outside the level
         accepted = Accepted(*_Seen.of(series[first:shorter], scale).band(scale), first, shorter)
     return Standing(word, accepted, margin, suspected, shift.runs, scale.back(seen.level + shift.estimate))
 
 
 class _Scale(NamedTuple):
-    """Logarithms where every value is above 0, else base units; oriented: more is worse."""
+    """Logarithms if every value is above 0, otherwise base units; oriented: more is worse."""
 
     logarithmic: bool
     sign: float
@@ -134,7 +134,7 @@ class _Scale(NamedTuple):
         return max(self.regression.margin * level, self.regression.floor)
 
     def margin(self, level: float) -> float:
-        """From which distance from a level, both on this scale, a change counts."""
+        """The distance from a level at which a change counts, both on this scale."""
         units = self.back(level)
         margin = self.margin_in_units(units)
         return float(np.log1p(margin / units)) if self.logarithmic else margin
@@ -164,8 +164,8 @@ class _Seen(NamedTuple):
         return scale.back(self.level), min(ends), max(ends)
 
     def is_same(self, now: float) -> bool:
-        """Whether one more value, so far from the level, excludes a change as large as the margin. It does so where the
-        band is no wider than the margin, by a prediction interval (Hahn and Meeker, Statistical Intervals, 1991).
+        """Whether one more value at this distance from the level excludes a change as large as the margin. It does if
+        the band is no wider than the margin, by a prediction interval (Hahn and Meeker, Statistical Intervals, 1991).
         """
         count = len(self.values)
         noise = max(self.noise, self.least_noise)
@@ -187,7 +187,7 @@ def _quantile(freedom: int) -> float:
 
 
 def _accepted(series: Values, begin: int, scale: _Scale, rows: int) -> tuple[int, int] | None:
-    """The runs of the accepted level: the first ones of one level from `begin` on, or of the last improvement."""
+    """The runs of the accepted level: the first runs of one level from `begin` on, or of the last improvement."""
     found = _first_level(series, begin, scale, rows)
     while found and (better := _improved(series, found, scale, rows)) is not None:
         found = _first_level(series, better, scale, rows)
@@ -205,7 +205,7 @@ def _first_level(series: Values, begin: int, scale: _Scale, rows: int) -> tuple[
 
 
 def _until_shift(runs: Values, scale: _Scale, rows: int) -> int:
-    """The number of runs before the clearest shift by the margin, which may be too young to be a level of its own."""
+    """The number of runs before the clearest shift by the margin, which may be too recent to be its own level."""
     seen = _Seen.of(runs, scale)
     counts = np.arange(1, len(runs))
     sums = np.cumsum(runs)
@@ -220,7 +220,7 @@ def _until_shift(runs: Values, scale: _Scale, rows: int) -> int:
 
 
 def _improved(series: Values, accepted: tuple[int, int], scale: _Scale, rows: int) -> int | None:
-    """The first run of a level after the accepted one that is surely better by the margin, and lasts for two blocks."""
+    """The first run of a level after the accepted one that is surely better by the margin and lasts for two blocks."""
     first, end = accepted
     count = (len(series) - end) // BLOCK_RUNS
     if count < 2:
@@ -238,7 +238,7 @@ def _improved(series: Values, accepted: tuple[int, int], scale: _Scale, rows: in
 
 
 class _Shift(NamedTuple):
-    """What the newest runs say."""
+    """What a window of the newest runs shows."""
 
     runs: int
     estimate: float
@@ -251,7 +251,7 @@ class _Shift(NamedTuple):
 def _changed(
     series: Values, seen: _Seen, accepted: tuple[int, int], rows: int
 ) -> tuple[Word, Suspected, _Shift | None]:
-    """`worse` or `better` where the newest runs convince; else what they look like. `series` ends with this run."""
+    """`worse` or `better` if the newest runs are convincing, else what they suggest. `series` ends with this run."""
     now = float(series[-1]) - seen.level
     sign = 1.0 if now > 0 else -1.0
     word: Literal["better", "worse"] = "worse" if now > 0 else "better"
@@ -268,8 +268,8 @@ def _changed(
 
 
 def _shifts(series: Values, seen: _Seen, accepted: tuple[int, int], sign: float) -> Iterator[_Shift]:
-    """The windows of newest runs whose level is as far off as the margin, or further. The mean of fair bets is a fair
-    bet, so all windows together cost no more than the number of them.
+    """The windows of newest runs with a level at least as far off as the margin. The mean of fair bets is a fair bet,
+    so all windows together cost no more than their number.
     """
     first, end = accepted
     for runs in WINDOWS:

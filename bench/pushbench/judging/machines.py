@@ -1,6 +1,6 @@
-"""Whether the machines of a run are alike: by what each measured of the same server, the control. Pure.
+"""Whether the machines of a run are alike, judged by their measurements of the same server, the control. Pure.
 
-Two metrics are asked, in the largest stage: the CPU for a unit of work, which has the least noise, and the suite's
+Two metrics are compared, in the largest stage: the CPU for a unit of work, which has the least noise, and the suite's
 headline. `statistics/strays` is the rule; a difference within the suite's margin does not matter.
 """
 
@@ -16,12 +16,12 @@ from pushbench.records.stages import headline
 from pushbench.statistics import strays
 
 MARGIN = 0.15
-"""of a metric for which the suite has none"""
+"""margin of a metric for which the suite has none"""
 NOT_MEASURED = "the control was not measured on it, so nothing says that it is like the others"
 
 
 def apart(controls: Mapping[str, Sequence[Record]], thresholds: Thresholds) -> dict[str, str]:
-    """Why machines are not like the others, by their names; those that are alike are left out. A machine may have
+    """Why machines differ from the others, by their names; machines that are alike are left out. A machine may have
     several records of the control, or none."""
     starts = {name: [trial for record in records for trial in _valid(record)] for name, records in controls.items()}
     reasons = {name: [NOT_MEASURED] for name, trials in starts.items() if len(trials) < strays.LEAST}
@@ -39,7 +39,7 @@ def _valid(record: Record) -> list[Trial]:
 
 
 def _asked(records: Sequence[Record]) -> list[Metric]:
-    """The metrics; times only where the profile judges times."""
+    """The metrics; times only if the profile judges times."""
     known, words = metrics_of(records[0].words), records[0].words
     timed = all(record.judges_times for record in records)
     return [known[name] for name in (cost(words), *([words.headline] if timed else []))]

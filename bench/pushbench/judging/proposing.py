@@ -1,4 +1,4 @@
-"""The lines that thresholds.yml needs where a regression or a broken limit is intended. Pure.
+"""The lines that thresholds.yml needs to accept an intended regression or broken limit. Pure.
 
 The lines still hold when the same commits are measured again: each bound leaves room for the scatter between two
 measurements. A person has to write the reason; the file is refused without one.
@@ -27,16 +27,16 @@ from pushbench.records.record import Record
 
 PLACEHOLDER = '"..."'
 INTERVALS = 2.0
-"""room above an estimate, in halves of its 95 % interval: two estimates of one change differ by more in 1 of 300"""
+"""room above an estimate, in halves of its 95 % interval: two estimates of one change differ by more once in 300"""
 MARGINS = 0.5
-"""room besides, in margins: what two days differ by is in no interval"""
+"""additional room, in margins: no interval covers the difference between two days"""
 LEVEL_ROOM = 0.1
-"""of an absolute value, which another day changes by more than a ratio"""
+"""share of an absolute value, which changes more from day to day than a ratio"""
 LIMIT_ROOM = 0.2
-"""of the worst value of a trial"""
+"""share of the worst value of a trial"""
 
 Tree = dict[str, Any]
-"""keys of the file; its leaves are texts of YAML"""
+"""keys of the file; its leaves are YAML texts"""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Addition:
     where: str
     """`at the end of thresholds.yml`"""
     after: int | None
-    """the number of the line that they follow, 0 for none; None where a person has to merge them"""
+    """the number of the line that they follow, 0 for none; None if a person has to merge them"""
     replaces: int = 0
-    """how many lines below that one go"""
+    """how many lines after that one to delete"""
 
 
 def propose(record: Record, verdict: Verdict, text: str | None = None, file: str = FILE) -> list[Addition]:
     """The lines that accept every worse row and every broken limit, in the order of the file; empty for a pass.
 
-    `text` is the present content of `file`. Without it, or if it cannot be read, the lines begin with `servers:`.
+    `text` is the current content of `file`. Without it, or if it cannot be read, the lines begin with `servers:`.
     """
     data = _data(text)
     wanted = _tree(record, verdict, data)
@@ -76,7 +76,7 @@ def in_full(record: Record, verdict: Verdict, text: str | None = None) -> str:
 
 
 def _tree(record: Record, verdict: Verdict, data: Any) -> Tree:
-    """Server, suite, kind and metric of each line. `data` is what thresholds.yml has now."""
+    """Server, suite, kind and metric of each line. `data` is the current content of thresholds.yml."""
     until = datetime.fromisoformat(record.created).date() + LONGEST_ACCEPTANCE
     metrics = metrics_of(record.words)
     wanted: Tree = {}
@@ -101,7 +101,7 @@ def _at(data: Any, path: Sequence[str]) -> Any:
 
 
 def _merged(there: Any, kind: str, unit: Unit, bound: str, stages: list[str]) -> tuple[str, list[str]]:
-    """The new line merged with the existing one that it replaces: with its stages, too, and the looser limit."""
+    """The new line merged with the existing line that it replaces: it keeps the stages and has the looser limit."""
     if not isinstance(there, dict):
         return bound, stages
     old = there.get("stages")
@@ -159,7 +159,7 @@ def _level_with_room(found: JudgedChange) -> float:
 
 
 def _room(found: JudgedChange) -> float:
-    """On the scale of the change."""
+    """The room on the scale of the change."""
     change = found.change or 0.0
     outer = found.low if change < 0 else found.high
     return INTERVALS * abs((outer if outer is not None else 2 * change) - change) + MARGINS * found.margin
@@ -218,7 +218,7 @@ class _Places:
     """how many lines it has"""
 
     def additions(self, node: MappingNode, wanted: Tree, path: Sequence[str] = ()) -> Iterator[Addition]:
-        """Those to `node`: missing keys go above its first key, new servers to the end of a file without any."""
+        """The additions to `node`: missing keys above its first key, new servers at the end of a file without any."""
         have = {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
         missing = {key: value for key, value in wanted.items() if key not in have}
         if missing and not path:

@@ -166,7 +166,7 @@ def level(found: JudgedLevel) -> str:
 
 
 def _begun(found: JudgedLevel, begun: Begun | None) -> str:
-    """Against which commit, and what to do."""
+    """The commit to compare with, and what to do."""
     if begun is None or "worse" not in (found.word, found.suspected):
         return ""
     runs = "this run" if begun.runs == 1 else f"the last {begun.runs} runs"
@@ -231,7 +231,7 @@ def times_not_asked(profile: str) -> str:
 
 
 def margin(of: Regression) -> str:
-    """`15 %; 1 ms below 6.67 ms; 50 % below 2 ms`: from which change on a metric counts, by its level."""
+    """`15 %; 1 ms below 6.67 ms; 50 % below 2 ms`: the change at which a metric counts, by its level."""
     parts = [format_quantity(of.margin, Unit.RATIO)]
     if of.floor:
         below = f" below {format_quantity(of.floor / of.margin, of.of.unit)}" if of.margin else ""
@@ -253,7 +253,7 @@ def signed(found: JudgedChange, value: float | None) -> str:
 
 
 def interval(found: JudgedChange) -> str:
-    """`-1.4 to +2.8 %`; nothing where there is none."""
+    """`-1.4 to +2.8 %`; empty if there is no interval."""
     if found.low is None:
         return ""
     low, high = signed(found, found.low), signed(found, found.high)
@@ -295,7 +295,7 @@ def _amount(found: JudgedChange) -> str:
 
 
 def _made_by(found: JudgedChange) -> str:
-    """` (the floor of 0.50 ms)`, where that makes the margin; ` (bias 0.8 %)`, where a bias is known."""
+    """` (the floor of 0.50 ms)`, if that makes the margin; ` (bias 0.8 %)`, if a bias is known."""
     parts = [floor_of(found)] if found.floor is not None else []
     parts += [f"bias {signed(found, found.bias).removeprefix('+')}"] if found.bias else []
     return f" ({'; '.join(parts)})" if parts else ""

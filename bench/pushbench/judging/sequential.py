@@ -1,9 +1,9 @@
 """When a comparison stops, and which word each row gets, from its rounds in order. Pure, so it can be replayed.
 
 Every claim is a bet that stays fair however often one looks (`statistics.evidence`), so a clear change ends a
-comparison after few rounds, and nothing has to be planned ahead. A change is `worse` or `better` where the evidence of
-a change convinces although all rows of the run were asked, and it is more likely beyond the margin than not. `same` is
-the opposite claim: there is evidence that the effect is smaller than the margin in both directions.
+comparison after few rounds, and no number of rounds has to be planned. A change is `worse` or `better` if its evidence
+is convincing even for a run with many rows, and the change is more likely beyond the margin than not. `same` is the
+opposite claim: there is evidence that the effect is smaller than the margin in both directions.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from pushbench.statistics.evidence import evidence
 Word = Literal["better", "same", "worse", "unknown"]
 
 CHANGE_ALPHA = 0.01
-"""over all looks and all rows of a run together: so often may a run without a change have a row that is worse"""
+"""over all looks and all rows of a run together: how often a run without a change may have a row that is worse"""
 BEYOND = 3.0
 """odds that the change is larger than the margin: a change as large as the margin, or a bias, is not called worse"""
 SUSPICION_ALPHA = 0.05
-"""over all looks, for one row: from then on a change is named, though nothing is decided yet"""
+"""over all looks, for one row: at this level a change is named, though it is not decided yet"""
 SAME_ALPHA = 0.10
-"""over all looks, for one row: so often may a change as large as the margin be called the same"""
+"""over all looks, for one row: how often a change as large as the margin may be called the same"""
 STEADY_ERRORS = 1.0
-"""standard errors by which the mean of a row that is the same has to be inside the margin"""
+"""how far inside the margin the mean of a row that is the same must be, in standard errors"""
 ENOUGH_ROUNDS = 14
-"""that decide a change of a tenth, where the noise is that of docs/calibration.md"""
+"""rounds that decide a change of a tenth, with the noise of docs/calibration.md"""
 EVERY_ROUND_UNTIL = 16
-"""from then on only every second round: a look takes time, and one round more or less decides little"""
+"""from then on, a look after every second round: a look takes time, and one more round decides little"""
 
 Key = TypeVar("Key")
 
@@ -58,7 +58,7 @@ class Decision:
     rounds: int = 0
     """at the look that decided"""
     suspected: Literal["better", "worse"] | None = None
-    """what the evidence says of this row alone, while it is too weak for one row of many"""
+    """what the evidence suggests for this row alone, while it is too weak for one row of many"""
 
 
 def looks(rounds: int) -> list[int]:
@@ -74,7 +74,7 @@ def is_over(words: Collection[Word], rounds: int) -> bool:
 
 
 def rounds_until_over(rows: Mapping[Key, Gated], most: int, among: int | None = None) -> int:
-    """The first look at which a comparison with these rows is over; `most` where there is none. The run has `among`
+    """The first look at which a comparison with these rows is over; `most` if there is none. The run has `among`
     rows in all, or no others.
     """
     words: dict[Key, Word] = dict.fromkeys(rows, "unknown")
@@ -94,7 +94,7 @@ def decide(rows: Mapping[Key, Gated], *, rounds: int, among: int | None = None) 
 
 
 def claim(seen: Contrast, rows: int) -> Decision:
-    """What the rounds seen say of one row out of `rows`; the decision does not know how many rounds they are."""
+    """What the rounds seen show about one row out of `rows`; the decision does not include their number."""
     if len(seen.differences) < FEWEST_PAIRS:
         return Decision()
     estimate = signed_ranks.centre(seen.differences)
@@ -109,7 +109,7 @@ def claim(seen: Contrast, rows: int) -> Decision:
 
 
 def needed(rows: int) -> float:
-    """The logarithm of the evidence of a change that convinces for one row out of `rows`."""
+    """The logarithm of the evidence that is convincing for a change in one row out of `rows`."""
     return log(rows / CHANGE_ALPHA)
 
 
@@ -126,7 +126,7 @@ def _decide(gated: Gated, rounds: int, rows: int) -> Decision:
 
 
 def _standing(word: Word, seen: Contrast) -> Word:
-    """A word that earlier rounds got, `unknown` where the estimate of all rounds contradicts it."""
+    """A word from earlier rounds; `unknown` if the estimate of all rounds contradicts it."""
     if word == "unknown":
         return word
     estimate = signed_ranks.centre(seen.differences)
@@ -145,6 +145,6 @@ def _is_inside(seen: Contrast) -> bool:
 
 
 def _is_steady(seen: Contrast) -> bool:
-    """Whether the mean is inside the margin, too: a change in some rounds moves it, and hardly moves the centre."""
+    """Whether the mean is inside the margin, too: a change in some rounds moves it, but hardly moves the centre."""
     error = float(seen.differences.std(ddof=1)) / sqrt(len(seen.differences))
     return abs(float(seen.differences.mean())) + STEADY_ERRORS * error < seen.margin

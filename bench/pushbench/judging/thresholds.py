@@ -1,4 +1,4 @@
-"""Which limits and margins hold for which suite, server and stage. This module judges nothing, and reads no file.
+"""Which limits and margins apply to which suite, server and stage. This module judges nothing, and reads no file.
 
 A suite's own file has its defaults, and `thresholds.yml` replaces them by metric. A server's own limit replaces the
 suite's in the stages that it names, until the day it expires. Quantities are in base units.
@@ -19,14 +19,14 @@ from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
 from pushbench.metrics.definitions import Better, Metric
 
 CAPACITY_MARGIN = 0.15
-"""where nothing else is said: two searches on the same server may differ by as much (docs/capacity.md)"""
+"""default: two searches on the same server may differ by as much (docs/capacity.md)"""
 
 
 class Bound(Document):
     """The worst allowed value."""
 
     side: Literal["max", "min"]
-    value: float = Field(description="in the metric's base unit")
+    value: float = Field(description="worst allowed value in the metric's base unit")
 
     def allows(self, value: float) -> bool:
         return value <= self.value if self.side == "max" else value >= self.value
@@ -68,14 +68,14 @@ class Limit(_Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted(_Line):
-    """How much worse one metric of one server may get; one of `level`, `change` and `begin` is there."""
+    """How much worse one metric of one server may get; exactly one of `level`, `change` and `begin` is set."""
 
     level: float | None = None
     """in base units"""
     change: float | None = None
-    """for the worse, as a share of what it was before"""
+    """change for the worse, as a share of the value before"""
     begin: date | None = None
-    """the day whose runs begin the accepted level"""
+    """the day from which runs form the accepted level"""
 
     @property
     def since(self) -> date:
@@ -92,7 +92,7 @@ class Accepted(_Line):
 
 @dataclass(frozen=True)
 class AcceptedCapacity:
-    """The least that a server may carry, where it carries less than before on purpose."""
+    """The least that a server may carry, if it carries less than before on purpose."""
 
     server: str
     level: float
@@ -115,9 +115,9 @@ class Regression:
     ceiling: float = inf
     """the largest share that the floor may make of the margin"""
     bias: float = 0.0
-    """the share that a change without a meaning may cost, below the margin: less is no evidence of a change"""
+    """the share, below the margin, that a meaningless change may cost: a smaller change is no evidence"""
     noise: float | None = None
-    """standard deviation of a round's logarithm of head / base, of the same code; None where nobody has said it"""
+    """standard deviation of a round's logarithm of head / base, for the same code; None if unknown"""
     reason: str | None = None
     """why a server has a margin of its own"""
 
@@ -126,7 +126,7 @@ class Regression:
         return self.of.name
 
     def share_of(self, level: float) -> float:
-        """The share of a level from which a change counts."""
+        """The share of a level at which a change counts."""
         return max(self.margin, min(self.floor / level, self.ceiling))
 
     def bound_by(self, level: float) -> Literal["margin", "floor", "ceiling"]:
@@ -142,7 +142,7 @@ class SuiteThresholds:
     limits: tuple[Limit, ...] = ()
     regressions: tuple[Regression, ...] = ()
     own_regressions: Mapping[str, tuple[Regression, ...]] = field(default_factory=dict)
-    """of single servers, by id: they replace those of the suite"""
+    """margins of single servers, by id: they replace those of the suite"""
     accepted: tuple[Accepted, ...] = ()
     capacity_margin: float = CAPACITY_MARGIN
     accepted_capacities: tuple[AcceptedCapacity, ...] = ()
@@ -153,13 +153,13 @@ class SuiteThresholds:
         return list(({each.metric: each for each in self.regressions} | own).values())
 
     def with_own(self, other: SuiteThresholds) -> SuiteThresholds:
-        """These, and what another file says about single servers: its lines go before those here."""
+        """These thresholds, and the lines of another file about single servers, which take precedence."""
         margins = dict(self.own_regressions)
         for server, own in other.own_regressions.items():
             margins[server] = (*margins.get(server, ()), *own)  # the last one of a metric counts
         return replace(
             self,
-            limits=(*self.limits, *(limit for limit in other.limits if limit.server)),  # here, too
+            limits=(*self.limits, *(limit for limit in other.limits if limit.server)),  # here, the last one counts, too
             own_regressions=margins,
             accepted=(*other.accepted, *self.accepted),  # the first one that holds counts
             accepted_capacities=(*self.accepted_capacities, *other.accepted_capacities),
@@ -167,7 +167,7 @@ class SuiteThresholds:
 
     @property
     def all_regressions(self) -> Iterator[tuple[str | None, Regression]]:
-        """Those of the suite, then those of single servers, each with the server's id."""
+        """The margins of the suite, then those of single servers, each with the server's id."""
         yield from ((None, each) for each in self.regressions)
         yield from ((server, each) for server, own in self.own_regressions.items() for each in own)
 
@@ -209,7 +209,7 @@ class Thresholds:
         return self.suites.get(name, SuiteThresholds())
 
     def with_own(self, other: Thresholds) -> Thresholds:
-        """These, and the lines about single servers in another file, which go before those here. The digest stays."""
+        """These thresholds, and another file's lines about single servers, which take precedence. The digest stays."""
         return replace(self, suites={name: suite.with_own(other.suite(name)) for name, suite in self.suites.items()})
 
 

@@ -11,7 +11,7 @@ from pushbench.catalog.limits import LimitEntry, MetricName, Quantity, Regressio
 from pushbench.foundation.model import Document
 
 CAPACITY = "capacity"
-"""in the place of a metric: what `pushbench capacity` finds, which no run measures"""
+"""in the place of a metric: the result of `pushbench capacity`, which no run measures"""
 LONGEST_ACCEPTANCE = timedelta(days=90)
 """from the day on which a line that accepts a regression is written to the last day on which it may hold"""
 
@@ -23,7 +23,7 @@ def _in_words(value: str) -> str:
 
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_in_words)]
-"""what a comment proposes for it, `...`, is none"""
+"""a reason in words; the placeholder `...` that a comment proposes is not one"""
 
 
 def _date(value: Any) -> date:
@@ -47,21 +47,20 @@ class ServerLimitEntry(LimitEntry):
     """A limit for one server, instead of its suite's."""
 
     stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
-        default=None,
-        description="names of the stages that it holds for, a number of clients or a word; all when left out",
+        default=None, description="stages for which the limit holds, by number of clients or name; all when left out"
     )
-    reason: Reason = Field(description="why this server is judged otherwise; shown in reports")
-    until: Day | None = Field(default=None, description="the last day on which it holds")
+    reason: Reason = Field(description="why this server has its own limit; shown in reports")
+    until: Day | None = Field(default=None, description="last day on which the limit holds; every day when left out")
 
 
 class ServerRegressionEntry(RegressionEntry):
     """A margin for one server, instead of its suite's."""
 
-    reason: Reason = Field(description="why this server is judged otherwise; shown in reports")
+    reason: Reason = Field(description="why this server has its own margin; shown in reports")
 
 
 class AcceptedEntry(Document):
-    """How much worse a metric of a server may get: a change that somebody has looked at. One of `level`, `change` and
+    """How much worse a metric of a server may get: a change that a person has looked at. One of `level`, `change` and
     `since`.
     """
 
@@ -71,18 +70,19 @@ class AcceptedEntry(Document):
         }
     )
 
-    level: Quantity | None = Field(default=None, description="the worst value, in the metric's unit, such as 45us")
-    change: Quantity | None = Field(
-        default=None, description="the most by which it may get worse than before, such as 12%"
-    )
+    level: Quantity | None = Field(default=None, description="worst accepted value, in the metric's unit, such as 45us")
+    change: Quantity | None = Field(default=None, description="largest accepted change for the worse, such as 12%")
     since: Day | None = Field(
-        default=None, description="the day whose runs begin the level that the history holds later ones against"
+        default=None, description="day whose runs begin a new level, with which the history compares later runs"
     )
     stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
-        default=None, description="names of the stages that it holds for; all when left out"
+        default=None, description="stages for which the line holds, by number of clients or name; all when left out"
     )
     reason: Reason = Field(description="why the change is accepted; shown in reports")
-    until: Day | None = Field(default=None, description="the last day on which a level or change holds; needed there")
+    until: Day | None = Field(
+        default=None,
+        description="last day on which `level` or `change` holds; required with either, not allowed with `since`",
+    )
 
     @model_validator(mode="after")
     def _one_bound(self) -> Self:
@@ -94,13 +94,13 @@ class AcceptedEntry(Document):
 
 
 class ServerEntry(Document):
-    """What holds for one server in one suite."""
+    """What applies to one server in one suite."""
 
     limits: dict[MetricName, ServerLimitEntry] = {}
     regressions: dict[MetricName, ServerRegressionEntry] = Field(
-        default={}, description="margins, such as one that rests on what `pushbench calibrate bias` found"
+        default={}, description="margins of this server, such as those from the results of `pushbench calibrate bias`"
     )
-    accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="regressions that are meant")
+    accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="accepted regressions, by metric")
 
     @model_validator(mode="after")
     def _something(self) -> Self:
@@ -113,5 +113,9 @@ class ThresholdsFile(Document):
     """A `thresholds.yml`."""
 
     version: Literal[1]
-    suites: dict[str, SuiteEntry] = Field(default={}, description="by the suite's name")
-    servers: dict[str, dict[str, ServerEntry]] = Field(default={}, description="by the server's id, then the suite")
+    suites: dict[str, SuiteEntry] = Field(
+        default={}, description="limits and margins of whole suites, by the suite's name"
+    )
+    servers: dict[str, dict[str, ServerEntry]] = Field(
+        default={}, description="lines about single servers, by the server's id, then the suite's name"
+    )

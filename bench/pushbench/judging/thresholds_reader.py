@@ -1,4 +1,4 @@
-"""Reads a `thresholds.yml` and the suites' own entries, and checks every line. `thresholds` has what they mean."""
+"""Reads a `thresholds.yml` and the suites' own entries, and checks every line. `thresholds` defines their meaning."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def read_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Ma
 
 
 def read_own_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
-    """As `read_thresholds`, of the file beside a server's description, which has lines about that server alone.
+    """Like `read_thresholds`, for the file beside a server's description, which has lines about that server alone.
 
     `servers` are those of the description. Raises UserError for lines about a whole suite, too.
     """
@@ -152,7 +152,7 @@ class _Reader:
         }
 
     def capacity(self, asked: SuiteEntry, at: Location) -> float | None:
-        """The margin of capacities, or None for none of its own."""
+        """The suite's own margin of capacities; None if it has none."""
         entry = asked.regressions.get(CAPACITY)
         if entry is None:
             return None

@@ -1,7 +1,7 @@
 """From a record and thresholds to a verdict: the judged rows, the outcome, and the reasons in sentences.
 
 Pure: the same documents give the same verdict, on any day and in any order of trials. Limits are judged on valid trials
-of the arm `head`; where there is a base, so are the changes against it.
+of the arm `head`; if there is a base, the changes against it are judged, too.
 """
 
 from __future__ import annotations
@@ -37,14 +37,18 @@ class JudgedLimit(JudgedRow):
     """One limit of one server in one stage."""
 
     bound: Bound
-    value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
-    round: int | None = Field(description="of the trial with that value")
-    outcome: Literal["pass", "fail", "unknown", "invalid"] = Field(
-        description="invalid: it is kept or broken by what may be the generator's own lateness"
+    value: float | None = Field(
+        description="worst value of the valid trials; null if one of them did not measure the metric"
     )
-    reason: str | None = Field(description="why thresholds.yml judges this server otherwise, where it does")
+    round: int | None = Field(description="round of the trial with that value; null without a value")
+    outcome: Literal["pass", "fail", "unknown", "invalid"] = Field(
+        description="invalid: whether the limit is kept may depend on the generator's own lateness"
+    )
+    reason: str | None = Field(description="why thresholds.yml has a limit for this server alone; null if it has none")
     shared: bool = Field(
-        default=False, description="the base breaks it, too, in most of the same rounds: that fails no comparison"
+        default=False,
+        description="whether the base also breaks the limit in most of the same rounds, so that the comparison does "
+        "not fail",
     )
 
 
@@ -55,24 +59,24 @@ class ServerVerdict(Document):
     outcome: Outcome
     valid_trials: NonNegativeInt
     trials: NonNegativeInt
-    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
+    reasons: list[str] = Field(description="why the outcome is not `pass`; empty if it is")
 
 
 class Verdict(Document):
     """The outcome of a run."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    record: str = Field(description="id of the record that was judged")
+    record: str = Field(description="id of the judged record")
     suite: str
     profile: str
-    thresholds_digest: str = Field(description="of the thresholds.yml that it was judged by")
+    thresholds_digest: str = Field(description="digest of the thresholds.yml that was applied")
     outcome: Outcome
-    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
-    notes: list[str] = Field(description="what a reader should know and what changes no outcome")
-    servers: list[ServerVerdict] = Field(description="by id")
+    reasons: list[str] = Field(description="why the outcome is not `pass`; empty if it is")
+    notes: list[str] = Field(description="remarks for readers that do not change the outcome")
+    servers: list[ServerVerdict] = Field(description="outcomes, sorted by the ids of the servers")
     limits: list[JudgedLimit]
-    changes: list[JudgedChange] = Field(description="against the base; empty for a run of one arm")
-    levels: list[JudgedLevel] = Field(description="against the history; empty where that was not asked for")
+    changes: list[JudgedChange] = Field(description="changes against the base; empty for a run of one arm")
+    levels: list[JudgedLevel] = Field(description="changes against the history; empty if the history was not requested")
 
     def exit_code(self, *, allow_inconclusive: bool = False) -> int:
         """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed; invalid never, because nothing was
@@ -132,7 +136,7 @@ class _Rows:
     changes: Sequence[JudgedChange]
     levels: Sequence[JudgedLevel]
     no_past: str
-    """why there are no levels, where they were asked for"""
+    """why there are no levels, if they were requested"""
     past_required: bool
 
     @property
@@ -197,7 +201,7 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     expired = thresholds.expired(record.suite, server, day)
     expired_sentences = [sentences.expired(server, old) for old in expired]
     outcome: Outcome
-    failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])  # no busy machine ends one
+    failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])  # a busy machine kills none
     several = len(valid) > 1
     if broken := [*failures, *_breaches(limits, several=several), *rows.worse]:
         outcome, reasons = "fail", broken
@@ -327,7 +331,7 @@ def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
         for each in record.comparison.one_sided:
             broken.setdefault(each.server, []).append(each)
         for server, found in broken.items():
-            # A head that breaks what works at the base got worse, by more than any number says.
+            # A head that breaks what works at the base got worse, by more than any number shows.
             outcome: Outcome = "fail" if [each.failed for each in found] == ["head"] else "inconclusive"
             reasons = [sentences.one_sided(each) for each in found]
             yield ServerVerdict(server=server, outcome=outcome, valid_trials=0, trials=0, reasons=reasons)

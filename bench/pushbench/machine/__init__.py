@@ -1,4 +1,4 @@
 """This machine: its CPUs, its processes and their resource use, and disturbances of a measurement.
 
-This room knows no server.
+This room does not depend on servers.
 """

@@ -1,4 +1,4 @@
-"""Keeps idle CPUs awake while something is measured.
+"""Keeps idle CPUs awake during a measurement.
 
 An idle CPU halts. Work that arrives then waits until it is awake again, and in a virtual machine until the hypervisor
 has a CPU for it: that wait is latency of the server, and steal.
@@ -15,7 +15,7 @@ from pathlib import Path
 from pushbench.foundation.errors import UserError
 
 DEVICE = Path("/dev/cpu_dma_latency")
-"""the longest time that a CPU of this machine may take to wake up: the least of what open files of it ask for;
+"""sets the longest time that a CPU of this machine may take to wake up: the least value in its open files counts;
 https://docs.kernel.org/power/pm_qos_interface.html"""
 NO_WAIT = struct.pack("i", 0)
 SWITCH = "PUSHBENCH_AWAKE"
@@ -29,9 +29,9 @@ def may_stay_awake(device: Path = DEVICE) -> bool:
 
 @contextlib.contextmanager
 def awake(device: Path = DEVICE) -> Iterator[None]:
-    """Let idle CPUs poll for work instead of halting, where this user may.
+    """Let idle CPUs poll for work instead of halting, if this user may.
 
-    The kernel forgets it when the file is closed, so also when the process is killed. Raises UserError where the
+    The kernel drops the setting when the file is closed, so also when the process is killed. Raises UserError if the
     device is there and refuses.
     """
     if not may_stay_awake(device):

@@ -1,4 +1,4 @@
-"""Programs that are asked for an answer and end by themselves: what they print, or why they fail, in one line."""
+"""Programs that print an answer and end by themselves: their output, or why they fail, in one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class CommandFailed(Exception):
-    """A program did not do what it was asked for; the message is its own (one line)."""
+    """A program failed; the message is its own (one line)."""
 
 
 class CommandTimedOut(CommandFailed):
@@ -23,7 +23,7 @@ def answer(
     given: bytes | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """What a program prints, with `given` on its input. Raises CommandFailed, with `named` where it says nothing."""
+    """The output of a program, with `given` on its input. Raises CommandFailed, with `named` if it prints nothing."""
     try:
         done = subprocess.run(
             command,

@@ -28,25 +28,25 @@ class Machine:
     steal_seconds: float
     """CPU time that the hypervisor gave to others, on the CPUs of the run"""
     idle_seconds: float
-    """of the server's CPUs, which then would have run whatever was ready"""
+    """of the server's CPUs; when idle, they would have run any ready thread"""
     taken_seconds: float
-    """user time on the server's CPUs, less that of the run's processes: only its change means something. Counted low:
-    a process of the run may have been on another CPU"""
+    """user time on the server's CPUs, less that of the run's processes: only its change has a meaning. It is a lower
+    bound: a process of the run may have been on another CPU"""
     swapped_bytes: int
     throttled: int
     """periods in which our cgroup, or one above it, was stopped for using up its CPU quota"""
     clock_offset_seconds: float
-    """CLOCK_REALTIME minus CLOCK_MONOTONIC: changes only when somebody sets the clock"""
+    """CLOCK_REALTIME minus CLOCK_MONOTONIC: it changes only when the clock is set"""
     frequency_hz: float | None
-    """mean over the server's CPUs; None where the machine does not say"""
+    """mean over the server's CPUs; None if the machine does not report it"""
     others: Mapping[tuple[int, str], float]
-    """CPU seconds of every process that is no part of the run, by (pid, command); without the kernel's threads, which
-    work on behalf of the processes that send and receive"""
+    """CPU seconds of every process outside the run, by (pid, command); without the kernel's threads, which work on
+    behalf of the processes that send and receive"""
 
 
 def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Collection[int], cpus: CpuSplit) -> Machine:
-    """Read the counters. `everyone` is all processes, `own` the pids that belong to the run, `elsewhere` those of them
-    that never use the server's CPUs.
+    """Read the counters. `everyone` is all processes, `own` the pids that belong to the run, and `elsewhere` those of
+    them that never use the server's CPUs.
     """
     times = _times_of_cpus()
     used = [times[cpu] for cpu in {*cpus.server, *cpus.generator} if cpu in times]
@@ -104,7 +104,7 @@ class _Times:
     user: float
     """of processes of any nice value"""
     idle: float
-    """waiting for a disk included"""
+    """includes waiting for a disk"""
     steal: float
 
 

@@ -23,7 +23,7 @@ ADDED_LATER = ("workers", "generators", "method", "services", "machine", "awake"
 class CpuSplit:
     server: list[int]
     generator: list[int]
-    """the generator's, the services' and Pushbench's own"""
+    """for the generator, the services and Pushbench itself"""
 
     @property
     def shared(self) -> bool:
@@ -45,7 +45,7 @@ def split_cpus(siblings: Iterable[Sequence[int]]) -> CpuSplit:
 
 
 def physical_cores(cpus: Iterable[int]) -> list[list[int]]:
-    """The CPUs that this process may use, grouped by core; one CPU per core if the machine does not say."""
+    """The CPUs that this process may use, grouped by core; one CPU per core if the machine does not report cores."""
     allowed = set(cpus)
     cores = set()
     for cpu in allowed:
@@ -73,7 +73,7 @@ def read_environment(
     elsewhere: Mapping[str, object] | None = None,
 ) -> Environment:
     """The environment of a run that starts now: this machine, and how it is used. `awake`: its idle CPUs do not halt.
-    `elsewhere` are the facts of another machine, where the server runs.
+    `elsewhere` has the facts of another machine, where the server runs.
     """
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
@@ -109,7 +109,7 @@ def environment_key(facts: Mapping[str, object]) -> str:
 
 
 def set_apart(environment: Environment, machine: str) -> Environment:
-    """The environment of a machine that is not like the others of its kind: nothing is ever compared with it."""
+    """The environment of a machine that is not like the others of its kind, so that nothing is compared with it."""
     facts = {**environment.model_dump(exclude={"key"}), "machine": machine}
     return Environment.model_validate({**facts, "key": environment_key(facts)})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs", "devtmpfs"})
-"""File systems without a disk: nothing is waited for when a file is flushed."""
+"""File systems without a disk: flushing a file waits for nothing."""
 MOUNTS = Path("/proc/self/mountinfo")
 
 

@@ -20,7 +20,7 @@ from pushbench.machine.procfs import Stat
 SYSCALL = {"x86_64": 298, "aarch64": 241}
 """number of perf_event_open (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h)"""
 ATTRIBUTE_BYTES = 128
-"""PERF_ATTR_SIZE_VER7; older kernels take it as long as what they do not know is 0"""
+"""PERF_ATTR_SIZE_VER7; older kernels accept it as long as the fields that they lack are 0"""
 READ_FORMAT = 0b11
 """PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING follow the value"""
 FLAGS = 1 << 1 | 1 << 5 | 1 << 6
@@ -38,7 +38,7 @@ class Event:
 
 INSTRUCTIONS = Event(type=0, config=1)
 TASK_CLOCK = Event(type=1, config=1)
-"""nanoseconds on a CPU: counted by the kernel, so every machine has it"""
+"""nanoseconds on a CPU: the kernel counts it, so every machine has it"""
 
 
 class Counter:
@@ -85,7 +85,7 @@ def _threads(members: Iterable[Stat]) -> list[int]:
 
 
 def _open(thread: int, event: Event) -> int | None:
-    """A file descriptor, -1 for a thread that has ended, None where the event cannot be counted."""
+    """A file descriptor, -1 for a thread that has ended, None if the event cannot be counted."""
     number = SYSCALL.get(platform.machine())
     if number is None:
         return None

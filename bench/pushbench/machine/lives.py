@@ -10,14 +10,14 @@ from pushbench.machine.resources import Accounted, Usage
 
 
 class Lives:
-    """The accounts of a program over its lives. Counters add up; levels are those of the present life."""
+    """The accounts of a program over its lives. Counters add up; levels are those of the current life."""
 
     def __init__(self, first: Accounted) -> None:
         self._present = first
         self._cpu = self._user = self._system = 0.0
 
     def end(self) -> None:
-        """Read the use of the present life, just before it is ended."""
+        """Read the use of the current life, just before it is ended."""
         if last := self._present.usage():
             self._cpu += last.cpu_seconds
             self._user += last.user_seconds or 0.0

@@ -24,7 +24,7 @@ from pushbench.machine.procfs import read, read_stat, stats
 
 OWNER = "PUSHBENCH_OWNER"
 PATIENCE_SECONDS = 5.0
-"""for the end of killed processes"""
+"""for killed processes to end"""
 
 
 def owner_marker(pid: int | None = None) -> str:
@@ -41,7 +41,7 @@ def machine_marker() -> str:
 
 
 def boot_id() -> str:
-    """Names the kernel that runs, and all of its containers with it."""
+    """The identity of the running kernel, which all of its containers share."""
     return (read("/proc/sys/kernel/random/boot_id") or "").strip()
 
 
@@ -75,7 +75,7 @@ def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> I
 
 @contextlib.contextmanager
 def only_run_in_cluster(cluster: str, note: Callable[[str], None], *, wait: bool = False) -> Iterator[None]:
-    """As `only_run_on_machine`, of the runs that this machine starts in one cluster; `cluster` identifies it. The
+    """Like `only_run_on_machine`, for the runs that this machine starts in one cluster; `cluster` identifies it. The
     machine stays free, and runs that other machines start in the cluster do not see the lock.
     """
     file, digest = _lock_file(), hashlib.sha256(cluster.encode()).hexdigest()[:12]
@@ -113,7 +113,7 @@ def _only_run(path: Path, where: str, note: Callable[[str], None], *, wait: bool
         try:
             yield
         finally:
-            # A signal may come between the start of a program and the block that would have ended it.
+            # A signal may arrive between the start of a program and the block that would have ended it.
             own = owner_marker()
             kill_all([stat.pid for stat in stats() if _owner_of(stat.pid) == own])
 

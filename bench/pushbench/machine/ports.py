@@ -1,4 +1,4 @@
-"""TCP ports for programs that are about to start: free, and kept from everybody else until they listen."""
+"""TCP ports for programs that are about to start: free, and reserved until the programs listen."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pushbench.machine.procfs import read
 PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 LINUX_PORTS = (32768, 60999)  # https://docs.kernel.org/networking/ip-sysctl.html, ip_local_port_range
 CHOSEN_FROM, CLEAR = 10_000, 2_768
-"""How many ports below those of outgoing connections a port is chosen from, and how many between them are left out:
-with Linux's defaults 20000 to 29999, clear of Kubernetes' node ports, 30000 to 32767
+"""How many ports below the outgoing ones to choose from, and how many to leave out in between. With Linux's defaults
+these are 20000 to 29999, clear of Kubernetes' node ports, 30000 to 32767
 (https://kubernetes.io/docs/reference/networking/ports-and-protocols/)."""
 FEWEST = 1_000
 UNPRIVILEGED = 1_024
 KEPT = 32
-"""Ports that this process keeps: more than it ever starts programs at the same time."""
+"""Ports that this process keeps: more than the programs that it ever starts at the same time."""
 
 _kept = deque[socket.socket](maxlen=KEPT)
 
@@ -30,10 +30,10 @@ def outgoing_ports() -> range:
 
 
 def free_port() -> int:
-    """A port that nobody uses, and that no other process chooses here before KEPT further ones were chosen.
+    """A free port, which no other process here chooses before KEPT further ones were chosen.
 
-    An outgoing connection of anybody may take a port of its own range at any time, so the port is not one of those
-    where the machine has others. Raises UserError if no port is free.
+    Any outgoing connection may take a port of the outgoing range at any time, so the port is outside that range if the
+    machine has others. Raises UserError if no port is free.
     """
     candidates = list(_candidates(outgoing_ports()))
     random.shuffle(candidates)
@@ -46,7 +46,7 @@ def free_port() -> int:
 def require_free(port: int) -> None:
     """Raises UserError if a program listens on `port`."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a trial before do not count
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of an earlier trial do not count
         try:
             probe.bind(("0.0.0.0", port))  # noqa: S104 - servers listen on all addresses
         except OSError as error:
@@ -71,9 +71,9 @@ def _is_free(port: int) -> bool:
 
 
 def _keep(port: int) -> bool:
-    """Whether no other process of this network namespace keeps the port; this one does from here on.
+    """Whether no other process of this network namespace keeps the port. If so, this process keeps it from now on.
 
-    The name of an abstract Unix socket belongs to one process at a time, and goes with it (unix(7)).
+    The name of an abstract Unix socket belongs to one process at a time, and is released with it (unix(7)).
     """
     name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:

@@ -36,7 +36,7 @@ class Exit:
     """How a stopped program ended, and how long that took."""
 
     code: int
-    """minus the signal's number when a signal ended it, as in subprocess"""
+    """the negative signal number if a signal ended it, as in subprocess"""
     seconds: float
     killed: bool
     """it did not end in time"""
@@ -118,7 +118,7 @@ def start(
 
 @contextlib.contextmanager
 def affinity(cpus: Collection[int]) -> Iterator[None]:
-    """Run the calling thread, and what it starts meanwhile, on `cpus`."""
+    """Run the calling thread, and the programs that it starts meanwhile, on `cpus`."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:
@@ -134,6 +134,6 @@ def most_open_files() -> int:
 
 
 def raise_open_files() -> None:
-    """Let this process and its children open as many files as they may."""
+    """Let this process and its children open as many files as the limit allows."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_open_files(), most))

@@ -103,9 +103,9 @@ def open_sockets(members: Iterable[Stat]) -> int:
 
 
 def open_files_ratio(pid: int) -> float | None:
-    """The files that a process has open, as a part of those that it may have (`ulimit -n`).
+    """The files that a process has open, as a share of those that it may have open (`ulimit -n`).
 
-    None where the kernel does not say it: the size of /proc/<pid>/fd is their number since Linux 6.2 (proc_pid_fd(5)).
+    None if the kernel does not report it: the size of /proc/<pid>/fd is their number since Linux 6.2 (proc_pid_fd(5)).
     """
     limits = read(f"/proc/{pid}/limits") or ""
     most = next((line.split()[3] for line in limits.splitlines() if line.startswith("Max open files")), "")
@@ -128,7 +128,7 @@ def socket_inodes(pid: int) -> set[int]:
         try:
             target = os.readlink(f"{folder}/{name}")  # noqa: PTH115 - as above
         except OSError:
-            continue  # closed meanwhile, which says nothing of the others
+            continue  # it was closed meanwhile; the other files are unaffected
         if target.startswith("socket:["):
             found.add(int(target[8:-1]))
     return found

@@ -18,14 +18,14 @@ Number = TypeVar("Number", int, float)
 Count = TypeVar("Count", int, float)
 
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT")
-"""names of the threads with which HotSpot compiles code while it runs (compileBroker.cpp), as far as the kernel keeps
-them: 15 characters"""
+"""names of the threads with which HotSpot compiles code while it runs (compileBroker.cpp), cut to the 15 characters
+that the kernel keeps"""
 _NAMED_COMPILER = tuple(f"Name:\t{name}" for name in COMPILERS)
-"""how the `status` of such a thread begins"""
+"""the first characters of the `status` of such a thread"""
 
 
 class CountsByThread(TypedDict, total=False):
-    """What is read of each thread, by its number; see Usage."""
+    """The values of each thread, by its number; see Usage."""
 
     context_switches: Mapping[int, int]
     waited_seconds: Mapping[int, float]
@@ -40,7 +40,7 @@ class Usage:
     """time.monotonic() when it was read"""
     cpu_seconds: float
     user_seconds: float | None
-    """None, as of `system_seconds` and `threads`, where only the whole is told"""
+    """None, like `system_seconds` and `threads`, if only the total is reported"""
     system_seconds: float | None
     memory_bytes: int
     """anonymous memory of all processes, and the files and shared memory of the process that maps most of them:
@@ -48,16 +48,16 @@ class Usage:
     threads: int | None
     processes: int
     context_switches: Mapping[int, int] = field(default_factory=dict)
-    """by thread, as the kernel counts them; empty unless they were asked for"""
+    """by thread, as the kernel counts them; empty unless requested"""
     waited_seconds: Mapping[int, float] = field(default_factory=dict)
-    """by thread: how long it was ready to run and had no CPU; empty unless it was asked for and the kernel counts it"""
+    """by thread: how long it was ready to run and had no CPU; empty unless requested and counted by the kernel"""
     compiler_seconds: Mapping[int, float] = field(default_factory=dict)
-    """by thread: the CPU time of those that compile code; empty unless it was asked for, there are any, and the kernel
-    counts it"""
+    """by thread: the CPU time of threads that compile code; empty unless requested, the kernel counts it, and there are
+    any"""
     open_files_ratio: float | None = None
-    """of the process that is nearest to its limit of open files: how many of them it has; None where nothing says it"""
+    """of the process that is nearest to its limit of open files: the share in use; None if unknown"""
     throttled_seconds: float | None = None
-    """how long a CPU quota stopped it, summed over CPUs; None where nothing says it"""
+    """how long a CPU quota stopped it, summed over CPUs; None if unknown"""
     quota_cores: float | None = None
     """CPUs that its quota is worth; None without one"""
 
@@ -106,7 +106,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Parts:
-    """A program of several, each with a name: the use of all is their sum."""
+    """A program of several parts, each with a name: the use of all is their sum."""
 
     parts: Mapping[str, Accounted]
 
@@ -151,7 +151,7 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
 
 
 def _by_thread(counts: Iterable[Mapping[int, Count]]) -> dict[int, Count]:
-    """The counts of all; where two machines number their threads alike, they add up."""
+    """The counts of all; if two machines number their threads alike, the counts add up."""
     found: dict[int, Count] = {}
     for each in counts:
         for thread, count in each.items():
@@ -165,7 +165,7 @@ def _sum_of_known(values: Sequence[Number | None]) -> Number | None:
 
 
 def most_of_known(values: Iterable[Number | None]) -> Number | None:
-    """The largest of the values that are known; None where none is."""
+    """The largest of the known values; None if there is none."""
     return max((value for value in values if value is not None), default=None)
 
 
@@ -187,7 +187,7 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
         threads += stat.threads
         anonymous += kilobytes.get("RssAnon", 0)
         shared = max(shared, kilobytes.get("RssFile", 0) + kilobytes.get("RssShmem", 0))
-        # Children that were waited for are in no clock any more, only in these ticks of their parent.
+            # Children that were waited for are in no clock any more, only in these ticks of their parent.
         cpu += own + stat.children_user_seconds + stat.children_system_seconds
         user += stat.user_seconds + stat.children_user_seconds
         system += stat.system_seconds + stat.children_system_seconds
@@ -208,7 +208,7 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
 
 
 def between(begin: Mapping[int, Count], end: Mapping[int, Count]) -> float:
-    """What was added to counts by thread, of the threads that exist at the end; that of ended ones is lost."""
+    """The increase of counts by thread, for the threads that exist at the end; that of ended threads is lost."""
     return sum(count - begin.get(thread, 0) for thread, count in end.items())
 
 
@@ -231,10 +231,10 @@ def mapped_file_bytes(members: Iterable[Stat]) -> int:
 
 
 def counts_by_thread(members: Sequence[Stat]) -> CountsByThread:
-    """What a usage has of each thread, from its `status` and its `schedstat`.
+    """The values of each thread in a usage, from its `status` and its `schedstat`.
 
-    The latter begins with the nanoseconds on a CPU and those of waiting for one, while it was ready to run
-    (Documentation/scheduler/sched-stats.rst of the kernel). Both are missing where the kernel does not count them.
+    The latter begins with the nanoseconds on a CPU and those of waiting for one while it was ready to run
+    (Documentation/scheduler/sched-stats.rst of the kernel). Both are missing if the kernel does not count them.
     """
     statuses = dict(_of_threads(members, "status"))
     times = {thread: text.split() for thread, text in _of_threads(members, "schedstat")}

@@ -26,16 +26,16 @@ class Sample:
     server: Usage | None
     """None when the server has ended"""
     services: Usage | None
-    """None also when the server needs none"""
+    """None also if the server needs no services"""
     generator: Usage | None
     machine: Machine | None
-    """at borders only; None there, too, where nothing could be read"""
+    """at borders only; also None there if nothing could be read"""
     instructions: float | None = None
-    """of the server since the first sample; at borders, where the machine counts them"""
+    """of the server since the first sample; at borders, if the machine counts them"""
     parts: Mapping[str, Usage | None] = field(default_factory=dict)
-    """what the server is the sum of, where it is a system"""
+    """the parts of the server, if it is a system"""
     traffic: tuple[int, int] | None = None
-    """bytes that the server's pods have received and sent; None where the server has no network of its own"""
+    """bytes that the server's pods have received and sent; None if the server has no network of its own"""
     border: bool = False
     """whether a window begins or ends there"""
 
@@ -49,9 +49,9 @@ class Watched:
     generators: Sequence[Accounted]
     cpus: CpuSplit
     company: Sequence[Accounted] = ()
-    """what a trial at the same time has"""
+    """the programs of a trial at the same time"""
     restarted: bool = False
-    """the server is killed and started again meanwhile: counters of its instructions would miss what comes then"""
+    """the server is killed and restarted meanwhile: counters of its instructions would miss the new process"""
 
     def count_instructions(self) -> Counter | None:
         return None if self.restarted else Counter.of(self.server.members(list(stats())))

@@ -2,5 +2,5 @@
 
 Preparation, trials, rounds, probes, progress and the live view are here.
 
-Nothing is judged or shown here, but when to stop is asked of `judging`.
+Nothing is judged or shown here; `judging` decides when to stop.
 """

@@ -1,4 +1,4 @@
-"""Where a measurement must have no other beside it: on this machine, in a cluster, or both."""
+"""Makes sure that a measurement runs alone: on this machine, in a cluster, or both."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pushbench.machine.ownership import only_run_in_cluster, only_run_on_machine
 
 @contextlib.contextmanager
 def alone(drivers: Sequence[Driver], note: Note, *, wait: bool = False, clients_here: bool = False) -> Iterator[None]:
-    """Hold the places where these drivers measure, and this machine if `clients_here` says that it is one.
+    """Hold the places where these drivers measure, and also this machine if `clients_here`.
 
-    The CPUs of this machine are kept awake meanwhile. Raises UserError as `only_run_on_machine` and `awake` do.
+    Keeps the CPUs of this machine awake meanwhile. Raises UserError as `only_run_on_machine` and `awake` do.
     """
     clusters = {driver.cluster for driver in drivers if isinstance(driver, KubernetesDriver)}
     with contextlib.ExitStack() as held:
@@ -29,10 +29,10 @@ def alone(drivers: Sequence[Driver], note: Note, *, wait: bool = False, clients_
 
 
 def is_kept_awake(driver: Driver) -> bool:
-    """Whether `alone` keeps the CPUs awake on which this driver measures."""
+    """Whether `alone` keeps the CPUs that this driver measures on awake."""
     return _is_here(driver) and may_stay_awake()
 
 
 def _is_here(driver: Driver) -> bool:
-    """A cluster with a node that shares this machine's kernel is here, too."""
+    """A cluster with a node that shares this machine's kernel counts as here."""
     return driver.here if isinstance(driver, KubernetesDriver) else True

@@ -1,6 +1,6 @@
-"""What a probe says of a load: whether the server carried it, or what else ended it. Pure.
+"""The answer of a probe: whether the server carried the load, or why it did not. Pure.
 
-Only the suite's limits are asked, of every server alike.
+Only the suite's limits apply, the same ones to every server.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from pushbench.records.record import StageResult, Trial
 from pushbench.records.vocabulary import Vocabulary
 
 KEPT_UP = 0.99
-"""of what was due: what is missing grows into a queue, and a queue breaks a limit of latency only after a while"""
+"""of what was due. The rest grows into a queue, and a queue breaks a latency limit only after a while"""
 QUEUED = 0.25
-"""of a queue's growth, at least: the median latency. It is half of the growth where a queue grows all the time, and far
-less where something stood still for a moment at the end of the window"""
+"""the least median latency, as a share of a queue's growth. It is half of the growth if a queue grows all the time, and
+far less if something stalled for a moment at the end of the window"""
 EXCHANGES = 5
-"""that may be on their way at the end of a window more than at its beginning: in a short one they are above 1 %"""
+"""how many more may be in flight at the end of a window than at its beginning: in a short one they exceed 1 %"""
 CHANCE = 3.0
-"""standard deviations of that number where exchanges come at random. Both ends of the window have a Poisson number of
-them on their way, whose variance is its mean: rate times latency, by Little's law"""
+"""standard deviations of that number if exchanges arrive at random. The number in flight at either end of the window is
+Poisson-distributed, and its variance is its mean: rate times latency, by Little's law"""
 OF_GENERATOR = frozenset(
     {
         "generator_cpu",
@@ -36,12 +36,12 @@ OF_GENERATOR = frozenset(
         "exchange_missing",
     }
 )
-"""codes of findings: the generator could not play the load, or tell of it"""
+"""codes of findings: the generator could not play the load, or could not report it"""
 
 
 @dataclass(frozen=True)
 class Asking:
-    """What every probe of a search is held against."""
+    """The limits that apply to every probe of a search."""
 
     limits: Sequence[AskedLimit]
     words: Vocabulary
@@ -49,15 +49,15 @@ class Asking:
 
 
 def limits_of(thresholds: Thresholds, suite: str) -> list[AskedLimit]:
-    """Those of the suite, by the metric's name, without exceptions for single servers; nothing is killed in a search,
-    so those of outages are not asked."""
+    """The suite's limits, sorted by metric, without exceptions for single servers. A search kills nothing, so limits of
+    outages are left out."""
     own = (each for each in thresholds.suite(suite).limits if each.server is None and not each.of.of_outage)
     found = (AskedLimit(metric=each.metric, side=each.bound.side, value=each.bound.value) for each in own)
     return sorted(found, key=lambda each: each.metric)
 
 
 def answer(trial: Trial, asking: Asking, *, slow: bool) -> tuple[Answer, list[Broken]]:
-    """What a load of one stage says, and the limits that it broke; `slow` where the ramp was longer already."""
+    """The answer of a load of one stage, and the limits that it broke; `slow` if the longer ramp was used already."""
     codes = {reason.code for reason in trial.validity.reasons}
     stage = trial.stages[0] if trial.stages else None
     broken = broken_limits(stage, asking) if stage else []
@@ -75,7 +75,7 @@ def answer(trial: Trial, asking: Asking, *, slow: bool) -> tuple[Answer, list[Br
 
 
 def broken_limits(stage: StageResult, asking: Asking) -> list[Broken]:
-    """The limits that the stage broke, and last that the server fell behind. What was not measured breaks none."""
+    """The limits that the stage broke; last, that the server fell behind. A metric without a value breaks none."""
     values = [(limit, stage.metrics.get(limit.metric)) for limit in asking.limits]
     broken = [
         Broken(**limit.model_dump(), found=value)
@@ -87,7 +87,7 @@ def broken_limits(stage: StageResult, asking: Asking) -> list[Broken]:
 
 
 def _behind(stage: StageResult, words: Vocabulary, *, closed: bool) -> Broken | None:
-    """Where less arrives than is due. A closed load is due only as the server answers: there, where nothing does."""
+    """Whether less arrives than is due. A closed load depends on the server's answers: it is behind if none arrive."""
     arrived, due, sent = (
         stage.metrics.get(name) or 0.0
         for name in ("throughput_per_second", "offered_per_second", "messages_per_second")
@@ -99,7 +99,7 @@ def _behind(stage: StageResult, words: Vocabulary, *, closed: bool) -> Broken | 
 
 
 def _queues(stage: StageResult, words: Vocabulary, missing: float, receipts: float) -> bool:
-    """Whether what is missing each second waits in a queue. An exchange owes so many receipts."""
+    """Whether the receipts missing each second wait in a queue. Each exchange owes `receipts` receipts."""
     grown = missing * (stage.end_seconds - stage.begin_seconds)
     typical = stage.metrics.get(f"{words.headline_latency}_seconds.p50")
     seconds = grown / (stage.metrics["throughput_per_second"] or 1.0)
@@ -109,7 +109,7 @@ def _queues(stage: StageResult, words: Vocabulary, missing: float, receipts: flo
 
 
 def _is_lateness(broken: Broken, metrics: Mapping[str, float | None], words: Vocabulary) -> bool:
-    """Whether the limit is kept without the generator's own part of the latency."""
+    """Whether the limit would be kept without the generator's own share of the latency."""
     metric = metrics_of(words).get(broken.metric)
     late = metrics.get(metric.lateness) if metric and metric.lateness else None
     return late is not None and _allows(broken, broken.found - late)

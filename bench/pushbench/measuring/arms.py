@@ -25,13 +25,13 @@ ArmName = Literal["base", "head"]
 
 @dataclass(frozen=True)
 class Arm:
-    """One side: `prepared` are the servers that both sides have, by id."""
+    """One side; `prepared` holds the servers that both sides have, by id."""
 
     driver: Driver
     prepared: Mapping[str, Prepared]
 
     def changed(self, server: str, build: Build) -> Arm:
-        """The same with another build of one server."""
+        """This arm with another build of one server."""
         other = replace(self.prepared[server], digest=build.digest, result=build)
         return replace(self, prepared={**self.prepared, server: other})
 
@@ -59,8 +59,8 @@ class Arms:
 def prepare_arms(
     head: Side, base: Side, built: Sequence[Prepared], driver: Driver, *, options: Options, note: Note
 ) -> Arms:
-    """`built` are the head's servers by `driver`; the base gets a driver like it. A server that fails a step on either
-    side is left out with the reason."""
+    """Prepare both arms. `built` are the head's servers by `driver`; the base gets a driver like it. A server that
+    fails a step on either side is left out with the reason."""
     heads = _verified(head.project, built, driver, options, note)
     left_out = list(_failures("head", heads))
     known = {server.id: server for server in base.catalog()}
@@ -94,8 +94,8 @@ def _failures(arm: ArmName, prepared: Sequence[Prepared]) -> Iterator[OneSided]:
 
 
 def _bake_missing(driver: DockerDriver, servers: Sequence[Server], note: Note) -> None:
-    """Build the images of the driver's checkout that the engine does not have: nobody else builds those of another
-    commit. Raises UserError when that fails."""
+    """Build the images of the driver's checkout that the engine lacks: no other step builds those of another commit.
+    Raises UserError when that fails."""
     images = images_of([server for server in servers if driver.lacks_image(server)])
     if images:
         bake(driver.project, images, note)

@@ -1,6 +1,6 @@
-"""A bisection, from the request to the commit: comparisons with the good commit, each kept as soon as it is there.
+"""A bisection, from the request to the commit: comparisons with the good commit, each kept as soon as it is done.
 
-`bisecting` decides what is compared next; here it is done. A commit that did not change the server is never compared.
+`bisecting` decides what to compare next; this module compares it. It skips commits that did not change the server.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LEAST_MARGIN = 0.02
 
 @dataclass(frozen=True)
 class BisectRequest:
-    """What is searched. An empty metric is CPU per unit of work."""
+    """What to search for. An empty metric means CPU per unit of work."""
 
     good: str
     bad: str
@@ -59,14 +59,15 @@ class BisectRequest:
 
 
 Comparing = Callable[[str, Thresholds], Record]
-"""A comparison of the server at a commit with the good one, by these thresholds."""
+"""Compares the server at a commit with the good commit, by these thresholds."""
 
 
 def bisect(
     project: Project, request: BisectRequest, options: Options, thresholds: Thresholds, watch: Watch
 ) -> Bisection:
-    """Search until the commit is found, or nothing tells more, or the time is used up. Raises UserError before that
-    for a request that cannot be meant, and for two commits between which there is no regression."""
+    """Search until the commit is found, no comparison can add information, or the time is used up.
+
+    Raises UserError at the start for an invalid request, and for two commits with no regression between them."""
     require_no_cluster(options.driver, ARMS_APART)
     begun, path = begin(project, request, thresholds)
 
@@ -146,7 +147,7 @@ class Searching:
     note: Callable[[str], None]
 
     def play(self, begun: Bisection, total_seconds: float | None) -> Bisection:
-        """Go on with a search. Every step is on disk before the next begins."""
+        """Continue a search. Every step is written to disk before the next begins."""
         ends_at = None if total_seconds is None else time.monotonic() + total_seconds
         found = begun if begun.effect is not None else self._ends(begun)
         while found.state == "running":
@@ -166,7 +167,7 @@ class Searching:
         return found if found.state == "no-regression" else self._keep(self._concluded(found))
 
     def _ends(self, found: Bisection) -> Bisection:
-        """Compare the bad commit with the good one: the effect that is searched."""
+        """Compare the bad commit with the good one: this measures the effect to search for."""
         self.note(f"{found.candidates[-1].sha[:12]} against {found.good[:12]}: is there a regression?")
         step = self._step(found, found.bad, found.margin)
         if step.word == "skipped":
@@ -214,7 +215,7 @@ class Searching:
         )
 
     def _told(self, found: Bisection) -> Bisection:
-        """With the commits that are most probable so far."""
+        """The search with the commits that are most probable so far."""
         search = found.search()
         odds = search.odds()
         culprits = sorted(search.culprits(odds), key=lambda place: -odds[place])
@@ -243,7 +244,7 @@ class Searching:
 
 
 def _row(record: Record, thresholds: Thresholds, found: Bisection) -> JudgedChange | None:
-    """The row of the metric; of several stages the one that got worse by most. None without a pair."""
+    """The row of the metric; if it has several stages, the one that got worse the most. None without a pair."""
     rows = [
         change
         for change in judge(record, thresholds).changes
@@ -254,7 +255,7 @@ def _row(record: Record, thresholds: Thresholds, found: Bisection) -> JudgedChan
 
 
 def regression_of(thresholds: Thresholds, suite: str, server: str, metric: str) -> Regression:
-    """The margin of a metric of a server. Raises UserError where it has none."""
+    """The margin of a metric of a server. Raises UserError if it has none."""
     known = {each.metric: each for each in thresholds.margins(suite, server)}
     if metric not in known:
         raise UserError(f"{suite} has no margin for {metric!r}", hint=f"those with one: {', '.join(known)}")
@@ -262,12 +263,12 @@ def regression_of(thresholds: Thresholds, suite: str, server: str, metric: str) 
 
 
 def only(thresholds: Thresholds, suite: str, server: str, metric: str) -> Thresholds:
-    """The margin of one metric of a server alone, so that a comparison ends when this one is decided."""
+    """The margin of one metric of a server alone, so that a comparison ends as soon as this metric is decided."""
     return _with(thresholds, suite, regression_of(thresholds, suite, server, metric))
 
 
 def with_margin(thresholds: Thresholds, suite: str, server: str, metric: str, margin: float) -> Thresholds:
-    """Another margin for a metric: half of the effect lies between commits that have it and those that have not."""
+    """The thresholds with another margin for a metric: half of the effect separates commits with and without it."""
     return _with(thresholds, suite, replace(regression_of(thresholds, suite, server, metric), margin=margin))
 
 
@@ -278,7 +279,7 @@ def _with(thresholds: Thresholds, suite: str, alone: Regression) -> Thresholds:
 
 
 def commits_between(root: Path, good: str, bad: str) -> list[tuple[str, str]]:
-    """The commits after good up to bad, each with its parent, the oldest first. Of a merge it is the first parent."""
+    """The commits after good up to bad, the oldest first, each with its parent: the first parent if it is a merge."""
     listed = git(root, "rev-list", "--first-parent", "--reverse", "--parents", f"{good}..{bad}")
     pairs = [line.split()[:2] for line in listed.text.splitlines()]
     return [(each[0], each[1]) for each in pairs if len(each) == 2]

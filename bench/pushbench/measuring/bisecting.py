@@ -1,8 +1,9 @@
 """Which commit a bisection compares next, when it is done, and how sure it is. Pure.
 
-A comparison may be wrong or undecided, so no answer removes a commit for good: each one shifts the odds of which commit
-is the first bad one (probabilistic bisection: Horstein, IEEE Transactions on Information Theory 9, 1963; Waeber,
-Frazier and Henderson, SIAM Journal on Control and Optimization 51, 2013). Next is the commit that splits the odds best.
+A comparison may be wrong or undecided, so no answer removes a commit for good. Each answer shifts the odds of which
+commit is the first bad one (probabilistic bisection: Horstein, IEEE Transactions on Information Theory 9, 1963; Waeber,
+Frazier and Henderson, SIAM Journal on Control and Optimization 51, 2013). The next commit is the one that splits the
+odds best.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from typing import Literal
 Word = Literal["worse", "same", "better", "unknown"]
 
 CONFIDENCE = 0.9
-"""in the answer, from which on no more is asked"""
+"""confidence in the answer at which the search ends"""
 FALSE_ALARM = 0.02
 """how often a commit like the good one is called `worse`; docs/calibration.md has counted fewer"""
 MISSED = 0.05
 """how often a commit like the bad one is called `same`: half of what all looks of a comparison may spend"""
 MOST_ODDS = 9.0
-"""of an undecided comparison for or against its commit: it would be decided if it said more"""
+"""the most that an undecided comparison can count for or against its commit: stronger evidence would have decided it"""
 NORMAL_95 = 1.96
 MOST_TESTS = 3
-"""comparisons of one commit: what it said three times it says again"""
+"""comparisons of one commit: after three equal answers, a fourth would be the same"""
 TELLING = 0.01
-"""the least odds on either side of a commit for which a comparison is worth its time"""
+"""the least odds on either side of a commit that make a comparison worth its time"""
 MOST_FORESEEN = 50
-"""steps that are counted ahead"""
+"""steps to look ahead"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Seen:
     """What the comparison of a commit with the good one found. `change` and its 95 % interval are relative."""
 
     place: int
-    """of the commit, among the candidates in their order"""
+    """the place of the commit among the candidates, in their order"""
     word: Word
     change: float | None = None
     low: float | None = None
@@ -58,7 +59,7 @@ class Search:
     """commits that cannot be compared"""
 
     def odds(self) -> list[float]:
-        """The probability of each commit to be the first bad one."""
+        """The probability that each commit is the first bad one."""
         weights = [1.0] * self.candidates
         for each in self.seen:
             bad, good = likelihoods(each, self.effect)
@@ -68,7 +69,7 @@ class Search:
         return [weight / total for weight in weights]
 
     def next(self) -> int | None:
-        """The commit to compare next; None when it is done, or when nothing would tell more."""
+        """The commit to compare next; None when the search is done, or no comparison would add information."""
         odds = self.odds()
         if self.confidence(odds) >= CONFIDENCE:
             return None
@@ -83,7 +84,7 @@ class Search:
         return place
 
     def culprits(self, odds: Sequence[float] | None = None) -> list[int]:
-        """The most probable commit, with the skipped ones before it, which cannot be told from it."""
+        """The most probable commit, with the skipped ones before it, which comparisons cannot tell apart from it."""
         odds = self.odds() if odds is None else odds
         groups = self._groups()
         return max(groups, key=lambda group: sum(odds[place] for place in group))
@@ -96,7 +97,7 @@ class Search:
         return self.confidence() >= CONFIDENCE
 
     def steps_left(self) -> int:
-        """How many comparisons are left, if the most probable commit is the one and no answer is wrong."""
+        """How many comparisons are left, if the most probable commit is the first bad one and no answer is wrong."""
         found, steps, first_bad = self, 0, self.culprits()[-1]
         while steps < MOST_FORESEEN and (place := found.next()) is not None:
             seen = Seen(place, "worse" if place >= first_bad else "same")
@@ -104,7 +105,7 @@ class Search:
         return steps
 
     def _groups(self) -> list[list[int]]:
-        """Commits that comparisons can tell apart: a skipped one belongs to the next that is not."""
+        """Groups of commits that comparisons can tell apart: a skipped commit belongs to the next one not skipped."""
         groups: list[list[int]] = [[]]
         for place in range(self.candidates):
             groups[-1].append(place)
@@ -114,7 +115,7 @@ class Search:
 
 
 def likelihoods(seen: Seen, effect: float) -> tuple[float, float]:
-    """How probable the answer is of a commit that has the effect, and of one that has not."""
+    """The probability of the answer for a commit that has the effect, and for one that does not."""
     if seen.word == "worse":
         return 1 - MISSED, FALSE_ALARM
     if seen.word in ("same", "better"):

@@ -1,4 +1,4 @@
-"""The document of a bisection: what is searched, every step, and what was found. It is kept after each step."""
+"""The document of a bisection: what it searches for, every step, and what it found. It is saved after each step."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Step(Document):
 
     sha: str
     word: Literal["worse", "same", "better", "unknown", "skipped"]
-    reason: str = Field("", max_length=1000, description="why it was skipped")
-    change: float | None = Field(None, description="of the metric, relative; null where it was not measured")
-    low: float | None = Field(None, description="of a 95 % interval")
+    reason: str = Field("", max_length=1000, description="why the commit was skipped; empty for others")
+    change: float | None = Field(None, description="relative change of the metric; null if it was not measured")
+    low: float | None = Field(None, description="lower bound of a 95 % interval for the change; null without one")
     high: float | None = None
-    rounds: NonNegativeInt = Field(0, description="pairs of valid trials")
-    record: Slug | None = Field(None, description="id of the record of the comparison")
+    rounds: NonNegativeInt = Field(0, description="number of pairs of valid trials")
+    record: Slug | None = Field(None, description="id of the comparison's record; null without one")
     seconds: NonNegativeFloat
 
 
@@ -56,21 +56,29 @@ class Bisection(Document):
     suite: Slug
     profile: Slug
     metric: str = Field(max_length=100)
-    margin: float = Field(description="from which a commit counts as bad, relative")
+    margin: float = Field(description="relative change from which a commit counts as bad")
     good: str = Field(description="commit without the regression")
-    bad: str = Field(description="commit with it")
-    commits: NonNegativeInt = Field(description="between both, the bad one included")
+    bad: str = Field(description="commit with the regression")
+    commits: NonNegativeInt = Field(description="number of commits from good to bad, including the bad one")
     candidates: list[Candidate] = Field(
-        max_length=MOST_CANDIDATES, description="those that changed the server, the oldest first"
+        max_length=MOST_CANDIDATES, description="commits that changed the server, the oldest first"
     )
-    effect: float | None = Field(None, description="change of the metric from good to bad; null before it is measured")
+    effect: float | None = Field(
+        None, description="relative change of the metric from good to bad; null before it is measured"
+    )
     steps: list[Step] = []
     state: Literal["running", "found", "undecided", "no-regression"] = "running"
-    culprits: list[Culprit] = Field([], description="the most probable first; several that cannot be told apart")
-    confidence: float | None = Field(None, description="that it is one of the culprits")
+    culprits: list[Culprit] = Field(
+        [],
+        description="commits that may be the first bad one, the most probable first; several if they cannot be told "
+        "apart",
+    )
+    confidence: float | None = Field(
+        None, description="probability that the first bad commit is one of the culprits; null before there are any"
+    )
 
     def search(self) -> Search:
-        """The state of the search. It has begun: good and bad were compared."""
+        """The state of a search that has begun: good and bad were compared."""
         assert self.effect is not None
         places = {candidate.sha: place for place, candidate in enumerate(self.candidates)}
         seen = [
@@ -83,13 +91,13 @@ class Bisection(Document):
 
 
 def bisection_path(folder: Path, *, good: str, bad: str, server: str, metric: str, profile: str) -> Path:
-    """The same search has the same file, so that the same command goes on with it."""
+    """The file of a search. The same search has the same file, so the same command continues it."""
     key = hashlib.sha256("\0".join([good, bad, server, metric, profile]).encode()).hexdigest()[:12]
     return folder / f"{server.replace('/', '--')}-{key}.json"
 
 
 def read_bisection(path: Path) -> Bisection | None:
-    """The search that was begun; None where there is none. Raises UserError for a file that is none."""
+    """The search that was begun; None if there is none. Raises UserError for a file that is not a bisection."""
     try:
         return Bisection.model_validate_json(path.read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The limits that hold for a trial while it runs, for those who watch it. Verdicts do not use this module."""
+"""The limits that apply to a trial while it runs, for live views. Verdicts do not use this module."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pushbench.metrics.definitions import metrics_of
 from pushbench.records.record import Record
 
 Limits = Mapping[str, Bound]
-"""by the name of the metric"""
+"""bounds, by the name of the metric"""
 
 
 def limits_of(thresholds: Thresholds, record: Record, server: str, stage: str) -> Limits:
-    """The limits in a stage, without those on times where the profile asks for none."""
+    """The limits in a stage, without limits on times if the profile has none."""
     metrics = metrics_of(record.words)
     found = thresholds.limits(record.suite, server, stage, datetime.now(UTC).date())
     return {each.metric: each.bound for each in found if record.judges_times or not metrics[each.metric].is_time}

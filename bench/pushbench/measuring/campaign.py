@@ -1,7 +1,7 @@
-"""The rounds of a comparison: both arms of every server whose verdict is open, until none is.
+"""The rounds of a comparison: both arms of every server with an open verdict, until none is open.
 
-The arms of a server are measured at the same time, on the same CPUs, unless that is more than these can do. What is
-decided, and when is looked, is found by `sequential`; here is what is done until then.
+The arms of a server are measured at the same time, on the same CPUs, unless that overloads these CPUs. `sequential`
+finds what is decided and when to look; this module plays the rounds until then.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class Budget:
     """When to stop although something is undecided."""
 
     seconds: float = 600.0
-    """for all rounds of one server; what was built and verified before does not count"""
+    """for all rounds of one server; time spent building and verifying it does not count"""
     most_rounds: int | None = None
     until_decided: bool = True
-    """else all rounds are played"""
+    """otherwise all rounds are played"""
     together: bool = True
-    """both arms at the same time where the CPUs allow it, else one after the other"""
+    """both arms at the same time if the CPUs allow it, otherwise one after the other"""
     all_seconds: float = inf
-    """for all servers together: what decided ones leave goes to the others"""
+    """for all servers together: time that decided servers leave goes to the others"""
 
     @property
     def allowed(self) -> Allowed:
@@ -58,12 +58,12 @@ class Budget:
 
 @dataclass
 class _Course:
-    """How far the comparison of one server is."""
+    """How far the comparison of one server has come."""
 
     server: str
     together: bool
     rounds: Sequence[int] = (0,)
-    """numbers of those of the last turn"""
+    """numbers of the rounds of the last turn"""
     took: float = 0.0
     """seconds of the last turn"""
     spent: float = 0.0
@@ -94,7 +94,7 @@ class Campaign:
     watch: Watch
 
     def play(self, record: Record, servers: Sequence[str]) -> Record:
-        """Each trial is written as soon as it is there. Each server has its own time, and all have theirs together."""
+        """Play the rounds. Each trial is written as soon as it ends. Each server has its own time, within a total."""
         path = store.write_record(self.project.records, record)
         courses = {server: _Course(server, self.budget.together) for server in servers}
         undecided = list(servers)
@@ -155,7 +155,7 @@ class Campaign:
         return record, took
 
     def _measure(self, planned: Sequence[PlannedTrial]) -> Sequence[Trial]:
-        """One trial, or those of one moment; the first of them is shown."""
+        """Play one trial, or several at the same time; only the first of them is shown."""
         if len(planned) == 1:
             return [self._trial(planned[0], 0, self.watch, None)]
         watches: Sequence[LoadWatch] = [self.watch, *(Unwatched() for _ in planned[1:])]
@@ -164,7 +164,7 @@ class Campaign:
         return judge_together(trials, self.bench.environment)
 
     def _trial(self, planned: PlannedTrial, lane: int, watch: LoadWatch, company: Company | None) -> Trial:
-        """One trial; rounds that are played at the same time have a lane each."""
+        """Play one trial; rounds that are played at the same time have a lane each."""
         arm = self.arms[planned.arm]
         workspace = self.bench.generator.workspace / f"{planned.arm}-{lane}"
         generator = replace(self.bench.generator, workspace=workspace)
@@ -172,7 +172,7 @@ class Campaign:
         return measure_one(bench, planned, arm.prepared[planned.server], watch, company)
 
     def _relieve(self, record: Record, courses: Sequence[_Course]) -> bool:
-        """Measure less at the same time of servers that were too much for the CPUs they share in the last turn; returns
+        """Measure less at the same time of servers that overloaded the CPUs they share in the last turn. Returns
         whether there was one.
         """
         crowded = [each for each in courses if any(map(is_crowded, each.last_turn(record)))]
@@ -186,8 +186,8 @@ class Campaign:
         return bool(crowded)
 
     def _paced(self, record: Record, courses: Sequence[_Course]) -> Record:
-        """With the number of rounds that the fastest server has time for, from its last turn. From now on a turn has as
-        many rounds of a server as the machine plays at the same time.
+        """The record with the number of rounds that the fastest server has time for, judging by its last turn. From now
+        on, a turn has as many rounds of a server as the machine plays at the same time.
         """
         seconds = {}
         for each in courses:
@@ -206,7 +206,7 @@ class Campaign:
         return _with_most_rounds(record, most)
 
     def _undecided(self, record: Record, servers: Sequence[str]) -> list[str]:
-        """Those whose verdict more rounds may change. Says what is known when there was a look."""
+        """The servers whose verdict more rounds may change. Notes what is known after a look."""
         found = decisions(record, rows(record, self.thresholds))
         if (played := complete_rounds(record)) in looks(played):
             for server in servers:
@@ -215,8 +215,8 @@ class Campaign:
         return [each for each in servers if not self._is_over(record, each, found) and not self._fails(record, each)]
 
     def _is_over(self, record: Record, server: str, found: Mapping[Row, Decision]) -> bool:
-        """Whether each row of a server has a word, or one is worse, which no line of thresholds.yml accepts, and more
-        rounds would change nothing: the comparison fails.
+        """Whether more rounds of a server are pointless: each row has a word, or the comparison fails already, because
+        one row is worse and no line of thresholds.yml accepts that.
         """
         accepted = {line.metric for line in _comparison(record).accepting if line.server == server}
         words: dict[Row, Word] = {
@@ -232,8 +232,8 @@ class Campaign:
         return over
 
     def _fails(self, record: Record, server: str) -> bool:
-        """More rounds would change nothing: a head that failed, or keeps breaking a limit, is judged by that, and
-        without a base there are no pairs.
+        """Whether more rounds would change nothing: a head that failed, or keeps breaking a limit, is judged by that,
+        and without a base there are no pairs.
         """
         failed = Counter(trial.arm for trial in record.trials if trial.server == server and trial.failure)
         if failed["head"] > 0 or failed["base"] > 1:
@@ -245,7 +245,7 @@ class Campaign:
 
 
 def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial]]:
-    """The trials of a round, those of one moment together."""
+    """The trials of a round, grouped by those that run at the same time."""
     for (_, together), trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
         own = list(trials)
         yield from [own] if together else ([each] for each in own)

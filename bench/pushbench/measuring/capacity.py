@@ -1,6 +1,6 @@
 """The capacities of servers, from the request to the record: a search on each of several fresh starts.
 
-What is asked next is for `searching`, and what an answer means for `answering`; here is the order of things.
+`searching` decides what to ask next, and `answering` what an answer means; this module has the order of the steps.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
 RULES = 2
-"""number of the rules by which a load is searched and answered, here and in `searching` and `answering`: others may
-find another capacity"""
+"""number of the rules for choosing a load and judging its answer, here and in `searching` and `answering`: other rules
+may find another capacity"""
 FIRST_START = 0.45
-"""of the time of all starts, at least: it is not told where to look"""
+"""the least share of the time of all starts: the first start has no hint where to look"""
 
 
 @dataclass(frozen=True)
 class CapacityRequest:
-    """What is searched. No `servers` means all of the suite that can be built here."""
+    """What to search for. No `servers` means all of the suite that can be built here."""
 
     suite: str
     servers: Sequence[str] = ()
@@ -61,7 +61,7 @@ class CapacityRequest:
 
 
 class SearchInterrupted(Exception):
-    """Somebody ended the search; the starts until then are on disk at `path`."""
+    """The user ended the search; the starts until then are on disk at `path`."""
 
     def __init__(self, record: CapacityRecord, path: Path) -> None:
         super().__init__(record.id)
@@ -71,7 +71,7 @@ class SearchInterrupted(Exception):
 def find_capacities(
     project: Project, request: CapacityRequest, options: Options, thresholds: Thresholds, watch: SearchWatch
 ) -> CapacityRecord:
-    """Search. Raises UserError before anything is started when the request cannot be meant."""
+    """Search for the capacities. Raises UserError before anything is started when the request is invalid."""
     why = "a search plays tens of short loads, and the k6 operator takes as long to begin one as it lasts"
     require_no_cluster(options.driver, why)
     suite = find_suite(project.scenarios, request.suite)
@@ -111,7 +111,7 @@ def find_capacities(
 
 @dataclass(frozen=True)
 class _Course:
-    """What was asked for, and who hears of it."""
+    """The request, and the watch that is notified."""
 
     request: CapacityRequest
     watch: SearchWatch
@@ -125,7 +125,7 @@ def _search_of(suite: Suite) -> Search:
 
 
 def _base_load(suite: Suite, search: Search) -> Load:
-    """With the schedule of the largest probe, for what the generator needs."""
+    """The load with the schedule of the largest probe, which determines what the generator needs."""
     parameters = suite.spec.parameters | search.parameters
     schedule = next(iter(suite.spec.profiles.values())).schedule(parameters)
     connections = max(suite.spec.connections.values(), default=1)
@@ -134,7 +134,7 @@ def _base_load(suite: Suite, search: Search) -> Load:
 
 
 def _playable(search: Search, suite: Suite, driver: Driver, options: Options) -> Search:
-    """With no more clients than the generators of this machine have files and ports for."""
+    """The search limited to the clients that the generators of this machine have files and ports for."""
     found = read_limits()
     room = found.connections_of_process * (options.generators or 1)
     if driver.name != "process":
@@ -152,7 +152,7 @@ def _playable(search: Search, suite: Suite, driver: Driver, options: Options) ->
 def _search_all(
     folder: Path, record: CapacityRecord, bench: Bench, prepared: Sequence[Prepared], course: _Course
 ) -> CapacityRecord:
-    """Every server, each start written as soon as it is there. A first write shows that there is room."""
+    """Search every server, and write each start as soon as it ends. A first write shows that the disk has room."""
     path = write_capacity(folder, record)
     done = record
     try:
@@ -244,7 +244,7 @@ class _OneStart:
         return server.model_copy(update={"reported": reported, "starts": [*server.starts, start]})
 
     def _ask(self, probes: list[Probe], ends: float) -> tuple[Found, ReportedVersions | None]:
-        """Ask until it is found, into `probes`. A server that ends under a load is started again."""
+        """Ask until the capacity is found, and add to `probes`. A server that ends under a load is started again."""
         bench, prepared = self.probing.bench, self.probing.prepared
         assert isinstance(prepared.result, Build), "what cannot be started is not asked"
         asked: list[Asked] = []

@@ -1,4 +1,4 @@
-"""What git knows of the sources that a run measured. Read only."""
+"""The commit of the sources that a run measured, read from git. Read only."""
 
 from __future__ import annotations
 

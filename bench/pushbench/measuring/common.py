@@ -1,6 +1,6 @@
 """What runs of one arm and of two have in common: who may measure and how, one trial, and who measured.
 
-Nothing here knows what a run is made of: `run` and `compare` do.
+Nothing here depends on what a run consists of; `run` and `compare` define that.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ from pushbench.records.record import (
 
 ARMS_APART = "both arms of a comparison share their CPUs at the same time, and a pod has its own"
 GiveWay = Callable[[], str | None]
-"""Asked between two servers: what the run is to end for, if anything."""
+"""Called between two servers: the reason to end the run, if there is one."""
 
 
 class Interrupted(Exception):
-    """Somebody ended the run; `record` is what was measured until then, and is on disk at `path`."""
+    """The user ended the run; `record` is what was measured until then, and is on disk at `path`."""
 
     def __init__(self, record: Record, path: Path) -> None:
         super().__init__(record.id)
@@ -65,7 +65,7 @@ class Interrupted(Exception):
 
 
 class GaveWay(Interrupted):
-    """The run ended between two servers, for what `reason` names."""
+    """The run ended between two servers because of `reason`."""
 
     def __init__(self, record: Record, path: Path, reason: str) -> None:
         super().__init__(record, path)
@@ -74,20 +74,20 @@ class GaveWay(Interrupted):
 
 @dataclass(frozen=True)
 class Options:
-    """How it is measured. A resumed run may have others."""
+    """How to measure. A resumed run may have other options."""
 
     driver: DriverChoice = field(default_factory=DriverChoice)
     generators: int | None = None
-    """None: as many as the file limit asks for"""
+    """None: as many as the file limit requires"""
     sources: Sequence[str] | None = None
-    """addresses that the generators connect from; None: as many as the ports ask for"""
+    """addresses that the generators connect from; None: as many as the ports require"""
     wait: bool = False
-    """for another run on this machine, instead of giving up"""
+    """wait for another run on this machine, instead of giving up"""
     verify: bool = True
     live: str | None = None
     """URL of a VictoriaMetrics to stream to"""
     thresholds: Thresholds = NO_THRESHOLDS
-    """whose limits the stream has"""
+    """the limits that the stream shows"""
     watched: bool = False
     """whether the load is drawn in a terminal"""
     give_way: GiveWay | None = None
@@ -97,7 +97,7 @@ class Options:
 
 @contextlib.contextmanager
 def holding(driver: Driver, options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
-    """Hold the place where the driver measures. Raises UserError where another run has it, or its port is not free."""
+    """Hold the place where the driver measures. Raises UserError if another run holds it, or its port is not free."""
     with alone([driver], watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
@@ -106,7 +106,7 @@ def holding(driver: Driver, options: Options, watch: Watch | SearchWatch) -> Ite
 
 
 def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
-    """How the largest stage can be played on this machine. Says what is not as usual; raises UserError where it cannot.
+    """How to play the largest stage on this machine. Notes anything unusual; raises UserError if it is impossible.
 
     The process driver's servers listen on the loopback device, containers do not.
     """
@@ -134,7 +134,7 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
 
 
 def require_no_cluster(choice: DriverChoice, why: str) -> None:
-    """Raises UserError where the driver kubernetes is asked for what it does not do."""
+    """Raises UserError if the driver kubernetes is asked for something it does not support."""
     if choice.wanted == "kubernetes":
         raise UserError(f"the driver kubernetes runs and verifies servers: {why}", hint="choose process or docker")
 
@@ -149,7 +149,7 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
         means.generators,
         means.sources,
     )
-    # Those of the whole suite, so that the servers of a run do not decide its environment.
+    # The services of the whole suite, so that the choice of servers does not decide the environment of a run.
     here = driver.name != "remote"
     needed = needed_by(of_suite(read_catalog(project.servers), load.suite)) if here else []
     environment = read_environment(
@@ -167,13 +167,13 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
 
 
 def require_live(options: Options) -> None:
-    """Raises UserError when nothing answers at the URL to stream to."""
+    """Raises UserError if nothing answers at the URL to stream to."""
     if options.live is not None:
         Endpoint.parse(options.live).require_answer()
 
 
 def streaming(bench: Bench, options: Options, record: Record, watch: Watch) -> Bench:
-    """With the stream that the trials of `record` go to."""
+    """The bench with the stream that the trials of `record` go to."""
     return replace(bench, live=open_stream(options.live, record, options.thresholds, watch.note))
 
 
@@ -215,7 +215,7 @@ def new_record(
     elsewhere: dict[str, Elsewhere] | None = None,
     cluster: Cluster | None = None,
 ) -> Record:
-    """A record of nothing yet."""
+    """A record without trials."""
     return Record(
         id=store.new_id(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -242,7 +242,7 @@ def new_record(
 
 
 def harness_of(generator: Generator) -> Harness:
-    """The extension has no release of its own: it is named by the digest of its sources."""
+    """The harness. The extension has no release of its own: the digest of its sources identifies it."""
     said = subprocess.run([generator.binary, "version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"k6 (v\S+) \((go[^,]+)", said)
     k6, go = found.groups() if found else ("unknown", "unknown")

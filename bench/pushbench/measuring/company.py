@@ -1,7 +1,7 @@
-"""Trials that run at the same time: what they have to know of each other, and how they are begun and ended together.
+"""Trials that run at the same time: what they share, and how they begin and end together.
 
-Both arms of a comparison see the same machine in the same moments, so what disturbs one disturbs the other: what is
-left of their difference is the builds' (Bulej et al., Duet Benchmarking, ICPE 2020).
+Both arms of a comparison see the same machine at the same moments, so a disturbance affects both. The remaining
+difference is due to the builds (Bulej et al., Duet Benchmarking, ICPE 2020).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Cancelled(Exception):
 
 @dataclass
 class Company:
-    """The trials that run at the same time. One that runs alone has a company of its own."""
+    """The trials that run at the same time. A trial that runs alone has a company of its own."""
 
     size: int = 1
     programs: list[Accounted] = field(default_factory=list)
-    """of all its trials: none of them disturbs another from outside"""
+    """the programs of all its trials: none of them is a disturbance from outside"""
 
     def __post_init__(self) -> None:
         self._starting = threading.Lock()
@@ -37,18 +37,18 @@ class Company:
 
     @contextlib.contextmanager
     def starting(self) -> Iterator[None]:
-        """One server starts at a time: a port that is found to be free is taken before another looks for one."""
+        """Start one server at a time: a port found to be free is taken before another server looks for one."""
         with self._starting:
             yield
 
     def meet(self) -> None:
-        """Wait until the servers of all trials are there, or one of the trials has ended without."""
+        """Wait until the servers of all trials are running, or one of the trials has ended without a server."""
         with contextlib.suppress(threading.BrokenBarrierError):
             self._ready.wait()
         self.require_going_on()
 
     def leave(self) -> None:
-        """This trial has ended: nobody waits for it."""
+        """End this trial's part: no other trial waits for it."""
         self._ready.abort()
 
     def cancel(self) -> None:
@@ -62,7 +62,7 @@ class Company:
 
 
 def run_together(trials: Sequence[Callable[[Company], Result]]) -> list[Result]:
-    """All at the same time. When one raises, or somebody ends the run, the others end early."""
+    """Run all trials at the same time. When one raises, or the user ends the run, the others end early."""
     company = Company(len(trials))
     with ThreadPoolExecutor(len(trials), thread_name_prefix="trial") as pool:
         running = [pool.submit(trial, company) for trial in trials]

@@ -45,10 +45,10 @@ from pushbench.records.record import Accepting, Comparison, Record
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here.
+    """What to compare. No `head` means the work tree, no `servers` all of the suite that can be built here.
 
-    New lines that accept a regression have effect where the work tree's thresholds.yml has them, or the file beside a
-    server's description; those of a `head` that is a commit have it where `accept` says so.
+    New lines that accept a regression have effect if the work tree's thresholds.yml has them, or the file beside a
+    server's description. Those of a `head` that is a commit have effect if `accept` is set.
     """
 
     suite: str
@@ -61,7 +61,7 @@ class CompareRequest:
     seed: int = 1
     accept: bool = False
     explain: bool = False
-    """profile the servers that got worse in CPU, after the last round, in what is left of the budget's time"""
+    """after the last round, profile the servers that got worse in CPU, in the time left of the budget"""
 
 
 def compare(
@@ -69,7 +69,7 @@ def compare(
 ) -> Record:
     """Measure until every row is decided, or rounds or time are used up.
 
-    Raises UserError before anything is measured when the request cannot be meant.
+    Raises UserError before anything is measured when the request is invalid.
     """
     require_no_cluster(options.driver, ARMS_APART)
     require_live(options)
@@ -126,7 +126,7 @@ def compare(
 
 
 def _too_short(load: Load, budget: Budget, servers: Sequence[str], thresholds: Thresholds) -> str:
-    """A sentence where the time, or the rounds, cannot decide much; else empty.
+    """A warning if the time, or the rounds, cannot decide much; otherwise empty.
 
     How many rounds the machine plays at the same time is not known yet.
     """
@@ -138,7 +138,7 @@ def _too_short(load: Load, budget: Budget, servers: Sequence[str], thresholds: T
 def read_accepting(project: Project, head: Side, base: str, request: CompareRequest, note: Note) -> list[Accepting]:
     """The lines of the head's files that accept a regression, and that the commit `base` does not have.
 
-    Raises UserError for a file that cannot be read and is to have effect.
+    Raises UserError for a file that cannot be read although its lines are to have effect.
     """
     suites = known_suites(read_suites(project.scenarios))
     found: list[Accepting] = []
@@ -153,9 +153,10 @@ def read_accepting(project: Project, head: Side, base: str, request: CompareRequ
 
 
 def _thresholds_files(head: Side) -> dict[str, dict[str, str]]:
-    """The paths of the files thresholds.yml of a side, and the suites of the servers that each may name.
+    """The paths of the thresholds.yml files of a side, and the suites of the servers that each may name.
 
-    A server's own is the first, because its lines go before those of the checkout. Another repository has no other.
+    A server's own file comes first, because its lines take precedence over the checkout's. Another repository has no
+    other file.
     """
     elsewhere, top = head.root != head.project.root, head.repository or head.root
     catalog = read_catalog(head.project.servers)

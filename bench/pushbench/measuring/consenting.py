@@ -1,4 +1,4 @@
-"""The ceiling of loads on servers that run elsewhere, which only the consent of their owners lifts. Pure."""
+"""The ceiling on loads of servers that run elsewhere. Only the consent of their owners lifts it. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pushbench.records.record import Elsewhere
 
 MOST_CLIENTS = 100
 MOST_DELIVERIES = 1_000
-"""a second: a small server carries that beside its own users"""
+"""a second: a small server carries that many in addition to its own users"""
 CEILING = f"{MOST_CLIENTS} clients and {MOST_DELIVERIES:,} deliveries/s"
 
 
 def elsewhere_of(servers: Sequence[Server], *, owner_agreed: bool) -> dict[str, Elsewhere] | None:
-    """Where those servers run that Pushbench does not start; None if it starts all."""
+    """Where the servers run that Pushbench does not start; None if it starts all."""
     found = {
         server.id: Elsewhere(
             url=server.spec.url,
@@ -42,8 +42,8 @@ def require_consent(
     elsewhere: Mapping[str, Elsewhere] | None,
     smaller: Sequence[str] = (),
 ) -> None:
-    """Raises UserError if the load is above the ceiling and nobody says that the owner agreed. A load whose rate is not
-    known is above it; `smaller` are profiles that are not."""
+    """Raises UserError if the load is above the ceiling and the owner's consent was not declared. A load of unknown
+    rate is above the ceiling; `smaller` are the profiles below it."""
     if not elsewhere or needs_no_consent(elsewhere):
         return
     clients, deliveries = _largest(load, offered)
@@ -65,7 +65,7 @@ def profiles_below(suite: Suite, parameters: Mapping[str, str]) -> list[str]:
 
 
 def _largest(load: Load, offered: Offered | None) -> tuple[int, float]:
-    """The most clients, and the most deliveries a second."""
+    """The largest number of clients, and of deliveries a second."""
     stages = load.schedule.stages
     clients = max(stage.clients for stage in stages)
     if offered is None:

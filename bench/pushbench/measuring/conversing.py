@@ -1,4 +1,4 @@
-"""Conversations of servers with declared protocols: for the rules, and before load goes to one that runs elsewhere."""
+"""Conversations with servers whose protocols are declared: for the rules, and before a load on a server elsewhere."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pushbench.generator import talking
 
 
 def conversing(project: Project, servers: Iterable[Server], note: Note) -> Converse | None:
-    """Plays conversations by the generator of this checkout; None if none of the servers declares its protocol."""
+    """Plays conversations with this checkout's generator; None if none of the servers declares its protocol."""
     if not any(server.protocol_file for server in servers):
         return None
     return partial(talking.converse, build_generator(project, note), project.generator)
 
 
 def require_conversations(project: Project, binary: Path, servers: Iterable[Server], note: Note) -> None:
-    """Raises UserError, with file and line, for the first server elsewhere that does not speak as its protocol says."""
+    """Raises UserError, with file and line, for the first server elsewhere that does not follow its protocol file."""
     for server in servers:
         declared = declared_by(server)
         if server.spec.url is None or declared is None:

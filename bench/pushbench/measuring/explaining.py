@@ -1,6 +1,6 @@
 """From a comparison to an explanation: one more pair of trials, with profilers, and what differs between them.
 
-`compare` asks for it with the arms that it has; `explain` prepares them again as the record names them.
+`compare` calls it with the arms that it has; `explain` prepares the arms again as the record names them.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from pushbench.profiling.profile import Unprofiled
 from pushbench.records.record import Comparison, Record, Trial
 
 MOST_BY_ITSELF = 3
-"""servers that a comparison explains by itself, those that got worse by most"""
+"""servers that a comparison explains without being asked: those that got worse the most"""
 MOST_REASONS = 5
-"""of an arm why its trial would not count; profilers on the generator's CPUs are one"""
+"""reasons of an arm why its trial would not count; profilers on the generator's CPUs are one"""
 SEED = 1
 
 
 def explain(project: Project, record: Record, server: str, options: Options, watch: Watch) -> Explanation:
-    """Explain a server of a comparison. Raises UserError where that cannot be, with what is missing."""
+    """Explain a server of a comparison. Raises UserError if that is impossible, naming what is missing."""
     compared = _comparison_of(record, server)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
@@ -87,7 +87,7 @@ def explain_worse(
     seconds: float,
     watch: Watch,
 ) -> None:
-    """Explain the servers of rows about CPU that got `worse`, as far as `seconds` go. Says what cannot be explained."""
+    """Explain the servers with CPU rows that got `worse`, within `seconds`. Notes what cannot be explained."""
     ordered = sorted(worse, key=lambda each: -(each.change or 0.0))
     servers = list(dict.fromkeys(each.server for each in ordered))
     for place, server in enumerate(servers):
@@ -125,7 +125,7 @@ def _comparison_of(record: Record, server: str) -> Comparison:
 
 
 def _head(project: Project, repository: Path | None, record: Record) -> Side:
-    """The side with the head's sources: the work tree, if they are what it has."""
+    """The side with the head's sources: the work tree, if its sources are the same."""
     there = read_commit(repository or project.root)
     if record.commit is None or record.commit.dirty or (there and there.sha == record.commit.sha and not there.dirty):
         return side_of(project, repository, None)
@@ -133,7 +133,7 @@ def _head(project: Project, repository: Path | None, record: Record) -> Side:
 
 
 def _require_same_builds(record: Record, arms: Arms, server: str, watch: Watch) -> None:
-    """Raises UserError if a work tree that the record measured has changed since."""
+    """Raises UserError if the work tree has changed since the record measured it."""
     for trial in _last_round(record, server):
         now = arms[trial.arm].prepared[server].digest
         if record.environment.driver == "process" and trial.build != now:
@@ -150,7 +150,7 @@ def _last_round(record: Record, server: str) -> Sequence[Trial]:
 
 
 def _seconds_of_round(record: Record, server: str) -> float:
-    """What the pair will take, by the last round of the server; a profiler needs some seconds more."""
+    """How long the pair will take, estimated from the last round of the server; a profiler adds some seconds."""
     trials = _last_round(record, server)
     seconds = [trial.seconds for trial in trials]
     return (max(seconds) if any(trial.together for trial in trials) else sum(seconds)) * 1.5 + 10

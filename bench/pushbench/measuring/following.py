@@ -1,4 +1,4 @@
-"""What a load asks for that clients of declared protocols do not say to the server."""
+"""Parameters of a load that clients of declared protocols do not send to the server."""
 
 from __future__ import annotations
 

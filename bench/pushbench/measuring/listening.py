@@ -1,6 +1,7 @@
-"""Asking a server what it tells of itself, once a second while a load is played.
+"""Reads a server's own metrics once a second while a load is played.
 
-A thread asks on a connection of its own. A server that is too busy to answer in time is asked again a second later.
+A thread requests them on a connection of its own. If a server is too busy to answer in time, the thread tries again a
+second later.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from urllib.parse import urlsplit
 from pushbench.metrics.told import ROUNDING_SECONDS, Telling, read_telling
 from pushbench.records.vocabulary import Vocabulary
 
-ANSWER_SECONDS = 0.9  # less than the second after which it is asked again
+ANSWER_SECONDS = 0.9  # less than the second until the next request
 MOST_BYTES = 64 << 10
 
 
 class Listener(threading.Thread):
-    """Asks at every whole second of the windows."""
+    """Requests the metrics at every whole second of the windows."""
 
     def __init__(self, url: str, words: Vocabulary, windows: Sequence[tuple[float, float]]) -> None:
         super().__init__(name="listener", daemon=True)
-        self._host = urlsplit(url).netloc if url.startswith("http://") else ""  # elsewhere nobody has to answer
+        self._host = urlsplit(url).netloc if url.startswith("http://") else ""  # a server elsewhere owes no metrics
         self._words = words
         self._moments = [begin + second for begin, end in windows for second in _whole_seconds(end - begin)]
         self._enough = threading.Event()
@@ -41,7 +42,7 @@ class Listener(threading.Thread):
                 self._told.append(read_telling(moment, body, self._words))
 
     def stop(self) -> list[Telling]:
-        """What was told; what was still to be asked is not."""
+        """Stop, and return the answers so far; outstanding requests are dropped."""
         self._enough.set()
         self.join()
         return self._told
@@ -52,7 +53,7 @@ def _whole_seconds(length: float) -> range:
 
 
 def ask(host: str) -> bytes | None:
-    """The body of GET /metricz; None where there is none in time."""
+    """The body of GET /metricz; None if none arrives in time."""
     connection = http.client.HTTPConnection(host, timeout=ANSWER_SECONDS)
     try:
         connection.request("GET", "/metricz", headers={"Connection": "close"})

@@ -1,7 +1,7 @@
-"""A run that can be watched: what the dashboards show, streamed into VictoriaMetrics once a second while it measures.
+"""A run that can be watched: streams what the dashboards show to VictoriaMetrics, once a second during the run.
 
-k6 writes the load by itself (remote write); here are its arguments, the resources from the sampler's samples, the stage
-marks and the limits. For the eye only: records and verdicts do not know this module.
+k6 writes the load itself (remote write). This module has its arguments, the resources from the sampler's samples, the
+stage marks and the limits. They are only for display: records and verdicts do not use this module.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Value = tuple[str, Mapping[str, str], float]
 
 
 class Feed:
-    """One trial as it is streamed. This one goes nowhere."""
+    """The stream of one trial. This class sends nothing."""
 
     k6_arguments: Sequence[str] = ()
     k6_environment: Mapping[str, str] = {}
 
     def begin(self, windows: Windows) -> None:
-        """The load has started, and these are its steady windows."""
+        """Take the steady windows of a load that has started."""
 
     def sample(self, sample: Sample) -> None:
-        """A look at the machine; comes from the sampler's thread and must not wait."""
+        """Take a sample of the machine. The sampler's thread calls this, so it must not wait."""
 
 
 class Live(Protocol):
@@ -41,7 +41,7 @@ class Live(Protocol):
 
 
 class NotLive:
-    """Nobody watches."""
+    """No stream."""
 
     @contextlib.contextmanager
     def trial(self, planned: PlannedTrial) -> Iterator[Feed]:
@@ -57,7 +57,7 @@ class Stream:
 
     @contextlib.contextmanager
     def trial(self, planned: PlannedTrial) -> Iterator[Feed]:
-        writer = Writer(self._endpoint, self._failed)  # its thread gets the CPUs of the one that starts it
+        writer = Writer(self._endpoint, self._failed)  # its thread inherits the CPUs of this one
         writer.start()
         try:
             yield StreamedTrial(self._endpoint, writer.put, self._record, planned, self._thresholds)
@@ -75,7 +75,7 @@ def open_stream(url: str | None, record: Record, thresholds: Thresholds, note: C
 
 
 class StreamedTrial(Feed):
-    """Everything has the labels run and server; the stage marks also the stage, by its name."""
+    """A feed of a trial. All its series have the labels run and server; stage marks also have the stage's name."""
 
     def __init__(
         self,
@@ -115,7 +115,8 @@ class StreamedTrial(Feed):
         self._put("".join(lines))
 
     def _marks(self, at: float) -> Iterator[Value]:
-        """A ramp belongs to the stage that it leads to, what comes after the last window to the last one."""
+        """The marks of a stage. A ramp belongs to the stage that it leads to; the time after the last window belongs to
+        the last stage."""
         ended = sum(1 for _, end in self._windows if end <= at)
         index = min(ended, len(self._stages) - 1)
         measured = ended == index and self._windows[index][0] <= at
@@ -126,7 +127,7 @@ class StreamedTrial(Feed):
             yield "pushbench_limit", {**self._identity, "metric": metric}, value
 
     def _resources(self, programs: Mapping[str, Usage | None]) -> Iterator[Value]:
-        """Nothing of a program that is not there."""
+        """The resources of the programs that are there."""
         for program, usage in programs.items():
             if usage:
                 labels = {**self._identity, "program": program}

@@ -1,6 +1,6 @@
-"""A VictoriaMetrics as far as a run writes to it: its address, and a thread that writes to it.
+"""The VictoriaMetrics that a run writes to: its address, and the thread that writes.
 
-Nothing here may delay or fail a trial: what VictoriaMetrics does not take in time is dropped, and that is said once.
+Nothing here may delay or fail a trial: data that VictoriaMetrics does not accept in time is dropped, with one note.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BACKLOG = 10  # seconds that wait for a slow VictoriaMetrics before they are dro
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Its base URL in parts; the path is what a proxy puts in front of the API."""
+    """Its base URL in parts; the path is the prefix that a proxy puts in front of the API."""
 
     scheme: str
     address: str
@@ -29,11 +29,11 @@ class Endpoint:
 
     @classmethod
     def parse(cls, url: str) -> Endpoint:
-        """Raises UserError for what is no http:// or https:// URL of a base."""
+        """Raises UserError for anything but the http:// or https:// URL of a base."""
         parts = urlsplit(url)
         try:
             usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # of a port that is no number
+        except ValueError:  # of a port that is not a number
             usable = False
         if not usable or parts.username is not None or parts.query or parts.fragment:
             raise UserError(
@@ -49,7 +49,7 @@ class Endpoint:
         return f"{self}/api/v1/write"
 
     def post(self, text: str) -> None:
-        """Import samples in Prometheus' text format. Raises OSError or HTTPException; the words are for people."""
+        """Import samples in Prometheus' text format. Raises OSError or HTTPException with a message for people."""
         kind = http.client.HTTPSConnection if self.scheme == "https" else http.client.HTTPConnection
         with closing(kind(self.address, timeout=PATIENCE_SECONDS)) as connection:
             connection.request("POST", f"{self.path}/api/v1/import/prometheus", text.encode())
@@ -58,7 +58,7 @@ class Endpoint:
             raise http.client.HTTPException(f"answers {status}")
 
     def require_answer(self) -> None:
-        """Raises UserError when nothing that takes metrics answers."""
+        """Raises UserError unless a service that accepts metrics answers."""
         try:
             self.post("")
         except (OSError, http.client.HTTPException) as error:
@@ -69,7 +69,7 @@ class Endpoint:
 
 
 class Writer(threading.Thread):
-    """Posts what is put into it, one request after the other. `fail` hears why a request was in vain."""
+    """Posts what is put into it, one request after the other. Calls `fail` with the reason if a request fails."""
 
     def __init__(self, endpoint: Endpoint, fail: Callable[[str], None]) -> None:
         super().__init__(name="live", daemon=True)
@@ -79,7 +79,7 @@ class Writer(threading.Thread):
         self._closing = False
 
     def put(self, text: str) -> None:
-        """Never waits."""
+        """Queue a text. Never waits."""
         self._waiting.append(text)
         self._woken.set()
 
@@ -88,12 +88,12 @@ class Writer(threading.Thread):
         while not closing:
             self._woken.wait()
             self._woken.clear()
-            closing = self._closing  # read before the rest is taken, so that nothing is left behind
+            closing = self._closing  # read before the rest is taken, so that no text is left behind
             if self._waiting:
                 self._post()
 
     def close(self) -> None:
-        """Let it post the rest, for as long as one request may take."""
+        """Post the rest, for at most as long as one request may take."""
         self._closing = True
         self._woken.set()
         self.join(PATIENCE_SECONDS)
@@ -107,7 +107,7 @@ class Writer(threading.Thread):
 
 
 def reason(error: Exception) -> str:
-    """In a few words."""
+    """The error in a few words."""
     if isinstance(error, TimeoutError):
         return f"no answer within {PATIENCE_SECONDS:g} s"
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

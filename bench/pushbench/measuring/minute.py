@@ -11,11 +11,11 @@ from pushbench.machine.sampling import Sample
 
 Program = Literal["server", "services", "generator"]
 Values = list[float | None]
-"""of the seconds of the minute, the newest last; None where nothing is known"""
+"""one value for each second of the minute, the newest last; None if it is unknown"""
 
 SECONDS = 60
 SHORTEST = 0.5
-"""seconds between two samples: one at the border of a window may follow that of a whole second at once"""
+"""seconds between two samples: a sample at the border of a window may directly follow one at a whole second"""
 
 
 class Minute:
@@ -29,7 +29,7 @@ class Minute:
         self._sample: Sample | None = None
 
     def second(self, second: Second) -> None:
-        """Of several generators each tells of the same second; the last of them has the sum."""
+        """Add a second. Each of several generators reports the same second; the last report has the sum."""
         self._now = max(0, self._index(second.at))
         self._seconds[self._now] = second
 
@@ -62,17 +62,17 @@ class Minute:
         return range(self._now - SECONDS + 1, self._now + 1)
 
     def _index(self, end: float) -> int:
-        """The second that ends about then."""
+        """The second that ends at about that time."""
         return round(end - self._load.at) - 1
 
 
 def latest(values: Values) -> float | None:
-    """The newest value that is known."""
+    """The newest known value."""
     return next((value for value in reversed(values) if value is not None), None)
 
 
 def _cores(before: Usage | None, after: Usage | None) -> float | None:
-    """None where the program was not there, or was started again meanwhile."""
+    """CPUs used; None if the program was not there, or was restarted in between."""
     if before is None or after is None or after.cpu_seconds < before.cpu_seconds:
         return None
     return (after.cpu_seconds - before.cpu_seconds) / (after.at - before.at)

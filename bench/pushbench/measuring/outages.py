@@ -1,4 +1,4 @@
-"""Kills on purpose: what the profile says, at its moment in the steady window, and the new start afterwards."""
+"""Deliberate kills: the outages of the profile, each at its moment in the steady window, and the restart afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushbench.records.record import Finding, Outage, Schedule
 
 
 def lacking(spec: ServerSpec, workers: int, outage: Outage) -> str | None:
-    """What the server would need for the outage; None when it has it. `workers` are its processes where it supervises
+    """What the server lacks for the outage; None if it lacks nothing. `workers` counts its processes if it supervises
     any."""
     if spec.url:
         return "no process on this machine"
@@ -30,7 +30,7 @@ def lacking(spec: ServerSpec, workers: int, outage: Outage) -> str | None:
 
 
 def schedule_for(schedule: Schedule, spec: ServerSpec, workers: int) -> tuple[Schedule, list[Finding]]:
-    """The schedule without the outages that do not apply to the server, and a finding for each of these."""
+    """The schedule without the outages that do not apply to the server, and a finding for each of them."""
     stages, findings = [], []
     for index, stage in enumerate(schedule.stages):
         if stage.outage and (lack := lacking(spec, workers, stage.outage)):
@@ -82,8 +82,9 @@ class Outages(threading.Thread):
             self._enough.wait(outage.down_seconds)
 
     def stop(self) -> Mapping[int, float]:
-        """Wait for the present one, do none any more. When each was, by its stage, in time.monotonic(). Raises
-        ServerFailed when what was killed could not be started again, LoadFailed when it could not be killed."""
+        """Wait for the current outage, and start no more. Returns when each was, by its stage, in time.monotonic().
+
+        Raises ServerFailed if what was killed could not be restarted, LoadFailed if it could not be killed."""
         self._enough.set()
         self.join()
         if self._failed:
@@ -93,7 +94,7 @@ class Outages(threading.Thread):
 
 @contextlib.contextmanager
 def stopping(outages: Sequence[Outages]) -> Iterator[None]:
-    """Leave nothing down, however the block ends."""
+    """Stop the outages when the block ends, so that nothing stays down."""
     try:
         yield
     finally:

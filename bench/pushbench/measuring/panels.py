@@ -1,6 +1,6 @@
 """What `run --watch` draws of a trial: its unit of work, the p95 of its headline latency, and CPU, with limits. Pure.
 
-Limits are those of the suite and thresholds.yml for the present stage, and the rule that makes a trial invalid.
+The limits are those of the suite and thresholds.yml for the current stage, and of the rule that makes a trial invalid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pushbench.records.vocabulary import Vocabulary
 
 
 def panels(minute: Minute | None, record: Record, limits: Limits) -> list[Panel]:
-    """From top to bottom; without values where the load has not begun."""
+    """The panels from top to bottom; without values if the load has not begun."""
     return [_work(minute, record.words, limits), _latency(minute, record, limits), *_cpu(minute, record, limits)]
 
 
@@ -105,10 +105,10 @@ def _hundredths(cores: float | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    """Whole percents: a second has no better ones."""
+    """The share in whole percent: a second has no better resolution."""
     return NOT_MEASURED if share is None else f"{share:.0%}".replace("%", " %")
 
 
 def _short(count: float) -> str:
-    """Fits beside a chart: `200,000`, `2M`."""
+    """The count, short enough to fit beside a chart: `200,000`, `2M`."""
     return format_number(count) if count < 1e6 else f"{format_number(count / 1e6)}M"

@@ -9,8 +9,8 @@ from typing import Literal
 from pushbench.generator.load import planned_seconds
 from pushbench.records.record import PlannedTrial, Schedule
 
-OVERHEAD_SECONDS = 5.0  # to start a server and k6, to end them, and to write the record
-DRAIN_SECONDS_USED = 1.5  # a drain ends once nothing is outstanding, and takes at least a second
+OVERHEAD_SECONDS = 5.0  # to start a server and k6, to stop them, and to write the record
+DRAIN_SECONDS_USED = 1.5  # a drain ends once no exchange is outstanding, and takes at least a second
 
 Arm = Literal["head", "base"]
 
@@ -31,8 +31,8 @@ def make_rounds(
     arms: Sequence[Arm] = ("head",),
     together: Collection[str] = (),
 ) -> list[PlannedTrial]:
-    """The trials of the rounds with these numbers, from position `first` of the run on: servers in random order, the
-    arms of each round side by side. Those of the servers of `together` run at the same time.
+    """The trials of the rounds with these numbers, starting at position `first` of the run. Servers come in random
+    order, the arms of each round side by side. The trials of servers in `together` run at the same time.
 
     All trials of a round get the same seed: their clients do the same things.
     """

@@ -1,4 +1,4 @@
-"""Charts of a terminal: values become rows of block characters, with lines for limits. Pure; knows no colours."""
+"""Charts for a terminal: values become rows of block characters, with lines for limits. Pure, and without colours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""the first digits of what a linear scale ends with: little of a chart stays empty"""
+"""the leading digits of the top of a linear scale, chosen so that little of a chart stays empty"""
 
 Kind = Literal["", "bar", "over", "limit", "due"]
 """what a cell shows: nothing, a value, a value beyond its limit, the line of a limit, what was due"""
@@ -41,7 +41,7 @@ class Scale:
 
 
 def linear(values: Sequence[float | None]) -> Scale:
-    """From 0 to a round number that is not below any value."""
+    """A scale from 0 to a round number that is not below any value."""
     most = max((value for value in values if value is not None), default=0.0)
     if most <= 0:
         return Scale(0.0, 1.0)
@@ -50,20 +50,20 @@ def linear(values: Sequence[float | None]) -> Scale:
 
 
 def decades(values: Sequence[float | None]) -> Scale:
-    """Whole decades, two at least, that have all values above 0."""
+    """A scale of at least two whole decades that covers all values above 0."""
     known = [value for value in values if value is not None and value > 0] or [1e-3]
     low, high = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
     return Scale(10.0**low, 10.0 ** max(high, low + 2), log=True)
 
 
 def spread(values: Sequence[float | None], columns: int) -> list[float | None]:
-    """As many values as there are columns: each several times as wide, or only the newest where there is less room."""
+    """The values spread over the columns: each several columns wide, or only the newest if there are fewer columns."""
     times = max(1, columns // len(values))
     return [value for value in values for _ in range(times)][-columns:] if columns > 0 else []
 
 
 def row_of(value: float, scale: Scale, rows: int) -> int:
-    """The row that has a value, counted from the bottom."""
+    """The row that contains a value, counted from the bottom."""
     return min(rows - 1, int(scale.height(value) * rows))
 
 
@@ -75,7 +75,7 @@ def area(
     over: Sequence[bool],
     lines: dict[Kind, Sequence[float | None]],
 ) -> list[list[Cell]]:
-    """The rows of a chart, the upper first: each value fills its column from the bottom, in eighths of a row.
+    """The rows of a chart, from the top: each value fills its column from the bottom, in eighths of a row.
 
     A line shows where no value covers it. `over` are the columns whose value is beyond its limit.
     """

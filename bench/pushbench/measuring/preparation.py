@@ -1,4 +1,4 @@
-"""From chosen servers to servers that may be measured: toolchains found, built, and verified before any timing.
+"""From chosen servers to measurable ones: toolchains found, servers built, and all verified before any timing.
 
 A server that fails a step is kept with its failure; the others go on.
 """
@@ -52,7 +52,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is to be measured, or verified, and by which driver."""
+    """The servers to measure or verify, and the driver for them."""
 
     driver: Driver
     servers: Sequence[Server]
@@ -60,9 +60,9 @@ class Selection:
 
 
 def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """The ids of the named servers, or of all that run here, by their suites; only those of `suite` where there is one.
+    """The ids of the named servers, or of all that run here, by suite; only those of `suite` if it is given.
 
-    Raises UserError for a suite or a name that is unknown, for the id of a server of another suite, and for nobody.
+    Raises UserError for an unknown suite or name, for the id of a server of another suite, and if no server is left.
     """
     catalog = read_catalog(project.servers)
     if suite:
@@ -90,14 +90,14 @@ def select_servers(
 ) -> Selection:
     """The named servers, or all of the suite, that can run here.
 
-    Raises UserError for a name that is unknown or of another suite, for a driver that cannot be had, and when no
+    Raises UserError for a name that is unknown or of another suite, for a driver that is not available, and if no
     server is left.
     """
     return _selection(project, suite, _asked_for(project, suite, names), note, choice)
 
 
 def select_given(project: Project, suite: Suite, server: Server, note: Note, choice: DriverChoice) -> Selection:
-    """A server that is not of the catalog. Raises UserError."""
+    """Select a server that is not in the catalog. Raises UserError."""
     return _selection(project, suite, [_checked(suite, server)], note, choice)
 
 
@@ -131,12 +131,12 @@ def _checked(suite: Suite, server: Server) -> Server:
 
 
 def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:
-    """The generator's binary, and the servers. Raises UserError when there is no generator."""
+    """The generator's binary, and the servers. Raises UserError if there is no generator."""
     return build_selections(project, [selection], note)
 
 
 def build_selections(project: Project, selections: Sequence[Selection], note: Note) -> tuple[Path, list[Prepared]]:
-    """As `build_all`, of all the selections."""
+    """Like `build_all`, for all the selections."""
     with ThreadPoolExecutor(1) as pool:
         generator = pool.submit(build_generator, project, note)
         built = build_each([(each.driver, server) for each in selections for server in each.servers], note)
@@ -148,7 +148,7 @@ def build_servers(driver: Driver, servers: Sequence[Server], note: Note) -> list
 
 
 def build_each(asked: Sequence[tuple[Driver, Server]], note: Note) -> list[Prepared]:
-    """Build servers of several folders at a time; those of one folder, which share products, one after another."""
+    """Build servers of several folders at a time. Servers of one folder share products and are built one by one."""
     folders: dict[Path, list[int]] = {}
     for place, (_, server) in enumerate(asked):
         folders.setdefault(server.folder, []).append(place)
@@ -171,7 +171,7 @@ def _build(driver: Driver, server: Server, note: Note) -> Prepared:
 
 
 def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note: Note) -> list[Prepared]:
-    """Those that passed unchanged before are not verified again."""
+    """Verify the servers, except those that passed before and are unchanged."""
     converse = conversing(project, (each.server for each in built), note)
     whole = [Built(each.server, each.result, driver, converse) for each in built if isinstance(each.result, Build)]
     pending = [each for each in whole if not _Passed(project, each).before()]
@@ -216,7 +216,7 @@ def _failure(found: Conformance) -> Failure:
 
 
 class _Passed:
-    """The note that a build has kept all rules, as they were then."""
+    """The note on disk that a build has passed all rules, as the rules were then."""
 
     def __init__(self, project: Project, built: Built) -> None:
         self._path = project.cache / "verified" / f"{built.server.slug}.json"

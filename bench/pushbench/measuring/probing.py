@@ -1,4 +1,4 @@
-"""One probe: a load on a server that runs, and what it says. The load is a profile of one stage, made for it."""
+"""One probe: a load on a running server, and its answer. The load is a profile of one stage, made for the probe."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from pushbench.records.record import Environment, PlannedTrial, Schedule, StageP
 
 OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
 ERRORS_KEPT = 5
-REST_SECONDS = 10.0  # at most, for what a load left behind in the server
+REST_SECONDS = 10.0  # the longest wait for work that a load left behind in the server
 REST_LOOK_SECONDS = 0.25
 RESTING = 0.10  # of a core
 
 
 def load_of(base: Load, search: Search, ask: Ask) -> Load:
-    """The load of a probe. Where a rate is searched, it is the parameter that the suite has for it."""
+    """The load of a probe. If a rate is searched, it sets the suite's parameter for the rate."""
     clients = search.clients(ask.load)
     ramp = _ramp_seconds(search, clients) * (SLOW_RAMP if ask.slow else 1.0)
     stage = StagePlan(
@@ -46,7 +46,7 @@ def load_of(base: Load, search: Search, ask: Ask) -> Load:
 
 
 def probe_seconds(base: Load, search: Search, ask: Ask) -> float:
-    """How long a probe takes when the server keeps up. What clients of a closed load have begun is waited for."""
+    """How long a probe takes when the server keeps up, with the wait for what clients of a closed load have begun."""
     schedule = load_of(base, search, ask).schedule
     saved = 0.0 if search.closed else schedule.drain_seconds - DRAIN_SECONDS_USED
     return planned_seconds(schedule) - saved + OVERHEAD_SECONDS
@@ -54,7 +54,7 @@ def probe_seconds(base: Load, search: Search, ask: Ask) -> float:
 
 @dataclass(frozen=True)
 class Probing:
-    """What all probes of a start have in common; the load of `bench` is without a schedule."""
+    """What all probes of a start have in common; the load of `bench` has no schedule."""
 
     bench: Bench
     prepared: Prepared
@@ -63,7 +63,7 @@ class Probing:
     planned: PlannedTrial
 
     def probe(self, instance: Instance, ask: Ask, watch: LoadWatch) -> Probe:
-        """Ask. A server that did not carry the load has some time to rest."""
+        """Play the load that is asked. A server that did not carry it gets time to rest."""
         assert isinstance(self.prepared.result, Build), "what cannot be started is not asked"
         load = load_of(self.bench.load, self.search, ask)
         began = time.monotonic()
@@ -98,7 +98,7 @@ class Probing:
 
 
 def used_share(probe: Probe, environment: Environment) -> float | None:
-    """The share of the CPUs that the server used of its own, or its services of theirs, whichever is larger."""
+    """The share of its own CPUs that the server used, or its services of theirs, whichever is larger."""
     own, services = (probe.metrics.get(name) for name in ("cpu_cores", "services_cpu_cores"))
     if own is None:
         return None
@@ -115,7 +115,7 @@ def _ramp_seconds(search: Search, clients: int) -> float:
 
 
 def _rest(instance: Instance) -> None:
-    """Wait until the server and its services have done what the load left behind: the next one would pay for it."""
+    """Wait until the server and its services have finished the work of this load; the next probe would pay for it."""
     ends = time.monotonic() + REST_SECONDS
     programs = [instance.tree, *(service.tree for service in instance.services)]
     before = together(program.usage() for program in programs)

@@ -1,6 +1,6 @@
 """One pair of trials with a profiler on both arms: never judged, never part of a record.
 
-The driver and the watch of a trial are wrapped: they tell when the server runs and when its load is measured.
+The driver and the watch of a trial are wrapped, to find out when the server runs and when its load is measured.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ARMS: Sequence[ArmName] = ("base", "head")
 LEAST_SAMPLES = 30
 """of an arm: fewer show nothing"""
 PROFILER_SECONDS = 10.0
-"""that a pair takes longer with profilers: what they wrote is read"""
+"""extra time of a pair with profilers, for reading what they wrote"""
 NO_CONTAINERS = (
     "profilers need the process driver: a measured container has no capability (PERFMON, SYS_PTRACE) "
     "and no place to write to"
@@ -58,7 +58,7 @@ class ProfiledTrial:
 def profile_pair(
     record: Record, bench: Bench, arms: Arms, server: str, *, together: bool, seed: int, watch: Watch, scratch: Path
 ) -> Mapping[ArmName, ProfiledTrial]:
-    """Play one round of `record` again, with a profiler on each arm. Raises Unprofiled where that cannot be, or finds
+    """Play one round of `record` again, with a profiler on each arm. Raises Unprofiled if that is impossible or finds
     nothing.
     """
     scratch.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class _Side:
 
     def read(self, trial: Trial) -> ProfiledTrial:
         """Raises Unprofiled."""
-        if trial.failure and trial.failure.step != "stop":  # a profiler may need longer than a server to end
+        if trial.failure and trial.failure.step != "stop":  # a profiler may delay the server's exit beyond its timeout
             raise Unprofiled(f"the {trial.arm} failed to {trial.failure.step}: {trial.failure.message}")
         self._following.require_good()
         work, cpu_seconds = work_of(trial, self.bench.load.words.work.name)
@@ -160,13 +160,13 @@ class _Following(threading.Thread):
             self._failed = failed
 
     def _pids(self) -> list[int]:
-        """Of the server's processes, the first one first."""
+        """The server's processes, the main one first."""
         assert self.instance, "it runs before its load begins"
         members = self.instance.tree.members(list(stats()))
         return [stat.pid for stat in sorted(members, key=lambda stat: stat.start_ticks)]
 
     def before_the_end(self) -> None:
-        """Wait until nothing looks into the server any more: it is about to be stopped."""
+        """Wait until the profiler is detached: the server is about to be stopped."""
         self._ended.set()
         if self.is_alive():
             self.join()
@@ -180,7 +180,7 @@ class _Following(threading.Thread):
 
 
 class _FollowedInstance:
-    """A running server that is stopped after its profiler."""
+    """A running server that is stopped only after its profiler."""
 
     def __init__(self, instance: Instance, following: _Following) -> None:
         self._instance, self._following = instance, following
@@ -194,7 +194,7 @@ class _FollowedInstance:
 
 
 class _FollowedDriver:
-    """The same driver, whose servers are followed."""
+    """The same driver; a profiler follows its servers."""
 
     def __init__(self, driver: Driver, following: _Following) -> None:
         self._driver, self._following = driver, following
@@ -214,7 +214,7 @@ class _FollowedDriver:
 
 @dataclass(frozen=True)
 class _Watching:
-    """Passes on what happens."""
+    """Passes all events on."""
 
     following: _Following
     watch: LoadWatch

@@ -1,4 +1,4 @@
-"""What a person sees while a run works: a live line on a terminal, a line for each stage otherwise. On stderr only."""
+"""What a person sees during a run: a live line on a terminal, otherwise a line for each stage. On stderr only."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from pushbench.records.stages import is_named
 
 
 class LoadWatch(Protocol):
-    """Hears of a load that is played."""
+    """Receives the events of a load that is played."""
 
     def started(self, load: Started) -> None: ...
 
     def second(self, second: Second) -> None: ...
 
     def sample(self, sample: Sample) -> None:
-        """Comes from the sampler's thread and must not wait."""
+        """Take a sample. The sampler's thread calls this, so it must not wait."""
         ...
 
 
 class Unwatched:
-    """Nobody looks: the load of another trial is shown meanwhile."""
+    """Shows nothing: the load of another trial is shown meanwhile."""
 
     def started(self, load: Started) -> None: ...
 
@@ -42,31 +42,31 @@ class Unwatched:
 
 
 class Watch(LoadWatch, Protocol):
-    """Hears of everything that a run does, in order."""
+    """Receives every event of a run, in order."""
 
     def note(self, text: str) -> None:
-        """Something that stays readable: a build, a server left out."""
+        """Show something that stays readable: a build, a server left out."""
         ...
 
     def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
-        """A trial of `record` begins; `total` is 0 where nobody knows how many there will be."""
+        """A trial of `record` begins; `total` is 0 if it is not known how many there will be."""
         ...
 
     def finished(self, trial: Trial) -> None: ...
 
 
 class SearchWatch(LoadWatch, Protocol):
-    """Hears of everything that a search for capacities does, in order."""
+    """Receives every event of a search for capacities, in order."""
 
     def note(self, text: str) -> None: ...
 
     def probe(self, title: str, stage: StagePlan, seconds_left: float) -> None:
-        """A load that is asked of a server."""
+        """A probe begins: a load on a server."""
         ...
 
 
 class Follower:
-    """Keeps where a run is, in words; what becomes of them is for its two forms."""
+    """Describes the state of a run in words; two subclasses show them."""
 
     def __init__(self) -> None:
         self._title = ""
@@ -108,7 +108,7 @@ class Follower:
         self.stage(stage, second, measured=self._windows[stage][0] <= second.at)
 
     def sample(self, sample: Sample) -> None:
-        """Nothing of the machine is told in words."""
+        """Ignore samples: no text reports the machine's resources."""
 
     def stage(self, stage: int, second: Second, *, measured: bool) -> None:
         at = self._at(stage, second, measured=measured)
@@ -118,7 +118,7 @@ class Follower:
         """`stage 2/5 ramp, 280 of 300 clients`."""
         what, planned = "measuring" if measured else "ramp", self._stages[stage].clients
         clients = f"{format_number(second.clients)} of {format_number(planned)} clients"
-        if second.clients > planned:  # those of the stage before, in other groups
+        if second.clients > planned:  # clients of the stage before, in other groups
             clients = f"{format_number(second.clients)} clients leaving"
         return f"{self._which(stage)} {what}, {clients}"
 
@@ -128,11 +128,11 @@ class Follower:
         return f"stage {stage + 1}/{len(self._windows)}{name}"
 
     def finished(self, trial: Trial) -> None:
-        """What came of the trial, to stay."""
+        """Show the result of the trial, to stay."""
         self.note(f"{self._name(trial, arm=True)}: {conclusion(trial)}")
 
     def _name(self, planned: PlannedTrial, *, arm: bool = False, last: int = 0) -> str:
-        """`[3/8] node-ws`; `[round 3] node-ws`, with which arm where that matters; `[rounds 3 to 6] node-ws`."""
+        """`[3/8] node-ws`; `[round 3] node-ws`, with the arm where that matters; `[rounds 3 to 6] node-ws`."""
         if self._total:
             return f"[{planned.order + 1}/{self._total}] {planned.server}"
         which = f"rounds {planned.round} to {last}" if last > planned.round else f"round {planned.round}"
@@ -145,7 +145,7 @@ class Follower:
         raise NotImplementedError
 
     def close(self) -> None:
-        """No more will come."""
+        """End the display."""
 
     @property
     def left(self) -> str:
@@ -192,7 +192,7 @@ class Terminal(Follower):
         self._live.update(Text(self._line(what), no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def _line(self, what: str) -> str:
-        """At most as wide as the terminal. What is cut is the middle: people wait for the time left."""
+        """A line no wider than the terminal. The middle is cut, because the time left is at the end."""
         doing, left = Text(f"{self._title}: {what}"), f", {self.left}"
         doing.truncate(max(1, self._console.width - len(left)), overflow="ellipsis")
         return doing.plain + left
@@ -203,7 +203,7 @@ class Terminal(Follower):
 
 
 def conclusion(trial: Trial) -> str:
-    """What came of a trial, in a few words."""
+    """The result of a trial, in a few words."""
     if trial.failure:
         return f"failed to {trial.failure.step}: {trial.failure.message}"
     if not trial.validity.valid:

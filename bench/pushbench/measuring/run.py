@@ -1,6 +1,6 @@
 """A run, from the request to the record: hold the machine, prepare, measure, write after every trial.
 
-Each step is a module of its own; here is their order.
+Each step is a module of its own; this module has their order.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from pushbench.records.record import Cluster, Elsewhere, Environment, Record, Tr
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What is to be measured. No `servers` means all of the suite that can be built here."""
+    """What to measure. No `servers` means all of the suite that can be built here."""
 
     suite: str
     profile: str
@@ -58,13 +58,13 @@ class RunRequest:
     rounds: int = 1
     seed: int = 1
     given: Server | None = None
-    """a server that is not of the catalog, instead of `servers`"""
+    """a server that is not in the catalog, instead of `servers`"""
     or_smaller: bool = False
-    """nobody asked for the profile: where its load needs the consent of an owner, a smaller one is played instead"""
+    """the user did not choose the profile: if its load needs an owner's consent, a smaller one is played instead"""
 
 
 def run(project: Project, request: RunRequest, options: Options, watch: Watch) -> Record:
-    """Measure. Raises UserError before anything is started when the request cannot be meant."""
+    """Measure. Raises UserError before anything is started when the request is invalid."""
     require_live(options)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
@@ -95,7 +95,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
 
 
 def resume(project: Project, path: Path, options: Options, watch: Watch) -> Record:
-    """Do the trials that a record lacks, into the same file. Raises UserError when they would not belong to it."""
+    """Run the trials that a record lacks, and add them to its file. Raises UserError if they would not fit it."""
     record = store.read_record(path)
     if record.comparison:
         raise UserError("a comparison is not resumed, its rounds depend on their order in time", where=str(path))
@@ -127,7 +127,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
 def _allowed(
     load: Load, suite: Suite, request: RunRequest, elsewhere: Mapping[str, Elsewhere] | None, note: Note
 ) -> Load:
-    """The load that is asked for, or a smaller one. Raises UserError for one that needs the consent of an owner."""
+    """The requested load, or a smaller one. Raises UserError for a load that needs the consent of an owner."""
     if needs_no_consent(elsewhere):
         return load
     smaller = profiles_below(suite, request.parameters)
@@ -139,14 +139,14 @@ def _allowed(
 
 
 def cluster_of(driver: str, choice: ClusterChoice) -> Cluster | None:
-    """What a record keeps of the options of a cluster."""
+    """The options of a cluster that a record keeps."""
     if driver != "kubernetes":
         return None
     return Cluster(context=choice.context and digest_of(choice.context), namespace_prefix=choice.prefix)
 
 
 def _cluster_again(record: Record, now: ClusterChoice) -> ClusterChoice:
-    """The cluster of a record, but for what is said now."""
+    """The cluster of a record, with the options given now in place of its own."""
     then = record.cluster or Cluster()
     prefix = then.namespace_prefix if now.prefix is None else now.prefix
     generators = max(now.generators, record.environment.generators or 1)
@@ -172,11 +172,11 @@ def _chosen_again(project: Project, suite: Suite, record: Record, options: Optio
 
 
 def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch) -> tuple[Path, list[Prepared]]:
-    """The generator, and the servers built and verified. One that runs elsewhere has a conversation instead."""
+    """The generator, and the servers, built and verified. A server elsewhere is checked by a conversation instead."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if chosen.driver.name == "remote":
         require_conversations(project, binary, [each.server for each in prepared], watch.note)
-    elif options.verify and chosen.driver.name != "kubernetes":  # the rules see a server's memory and sockets
+    elif options.verify and chosen.driver.name != "kubernetes":  # the rules inspect a server's memory and sockets
         prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
     return binary, prepared
 
@@ -190,10 +190,11 @@ def _measure(
     *,
     give_way: GiveWay | None,
 ) -> Record:
-    """The trials that `record` lacks, each written as soon as it is there. A first write shows that there is room.
+    """Measure the trials that `record` lacks, and write each as soon as it ends. A first write shows that the disk has
+    room.
 
-    Nothing is given way to before the first of them, so runs that give way to each other all come to an end, and
-    nothing before a second measurement: a record that has all trials is complete.
+    The run never gives way before its first new trial, so that runs that give way to each other all finish. It never
+    gives way before a second measurement either: a record that has all trials is complete.
     """
     by_server = {each.server.id: each for each in prepared}
     path = store.write_record(records, record)
@@ -213,22 +214,22 @@ def _measure(
 
 
 def _next(record: Record) -> int | None:
-    """The place of the next trial in the plan: of the first that is not there, then of those that are to be measured
-    again. Those come last: what disturbs a machine often lasts for longer than a trial."""
+    """The place of the next trial in the plan: first those that are missing, then those to measure again. Repeats come
+    last, because a disturbance of a machine often lasts longer than a trial."""
     if len(record.trials) < len(record.plan):
         return len(record.trials)
     return next(iter(_again(record)), None)
 
 
 def _again(record: Record) -> list[int]:
-    """The places of trials that were only disturbed, measured once so far, and worth a second time."""
+    """The places of trials that were only disturbed, were measured once so far, and are worth a second measurement."""
     if not record.repeats_disturbed:
         return []
     return [place for place, trial in enumerate(record.trials) if is_disturbed(trial) and not trial.repeated]
 
 
 def _trial(bench: Bench, record: Record, place: int, prepared: Prepared, watch: Watch) -> Trial:
-    """The trial of that place; a second one stands in the place of the first, valid or not, and says why."""
+    """Measure the trial of that place. A second one replaces the first, valid or not, and records why."""
     planned, before = record.plan[place], record.trials[place] if place < len(record.trials) else None
     reasons = before.validity.reasons if before else []
     if reasons:

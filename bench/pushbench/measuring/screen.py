@@ -1,4 +1,4 @@
-"""The screen of `run --watch`: a trial as it is, laid out in lines of a terminal. Pure."""
+"""The screen of `run --watch`: the current state of a trial, laid out in lines of a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pushbench.measuring.minute import SECONDS, Values
 from pushbench.measuring.plotting import Kind, Scale, area, row_of, spread
 
 LABEL = 9
-"""columns left of a chart, for the values at its top and bottom, where there is room for both"""
+"""columns left of a chart, for the values at its top and bottom, if there is room for both"""
 MARGIN = 7
 """columns right of a chart, for the word `limit`"""
 MOST_ROWS = 10
-"""of a chart: more show nothing that fewer do not"""
+"""rows of a chart: more rows show nothing more"""
 TALL = 30
 """lines of a terminal that has room for several notes"""
 NOTES = 4
@@ -28,14 +28,14 @@ STYLES: dict[Kind, str] = {"": "", "bar": "cyan", "over": "red", "limit": "yello
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart: a title, what is so now, and the minute."""
+    """One chart: a title, the current state, and the minute."""
 
     title: str
     now: str
     values: Values
     scale: Scale
     write: Callable[[float], str]
-    """a value of the axis for people"""
+    """formats a value of the axis"""
     weight: int
     """its share of the height"""
     limit: Bound | None = None
@@ -43,7 +43,7 @@ class Panel:
 
     @property
     def limited(self) -> str:
-        """The limit in words, and whether it is kept now: nothing is told by colour alone."""
+        """The limit in words, and whether it is kept now: colour is never the only sign."""
         if self.limit is None:
             return ""
         bound = f"limit {self.write(self.limit.value)}"
@@ -61,7 +61,7 @@ class View:
     doing: str
     panels: Sequence[Panel]
     measured: Sequence[bool]
-    """of the seconds of the minute"""
+    """whether each second of the minute is measured"""
     notes: Sequence[str]
 
 
@@ -85,7 +85,7 @@ def layout(view: View, width: int, height: int) -> list[Text]:
 
 
 def share(weights: Sequence[int], lines: int) -> list[int]:
-    """The rows of each chart: by weight, and none of any where there is not one for each."""
+    """The rows of each chart, by weight; none for any chart if there is not one for each."""
     if lines < len(weights):
         return [0] * len(weights)
     rows = [1] * len(weights)
@@ -96,12 +96,12 @@ def share(weights: Sequence[int], lines: int) -> list[int]:
 
 
 def _columns(room: int) -> int:
-    """Whole columns for each second; where there are less, as many seconds as there are columns."""
+    """Whole columns for each second; if there is too little room, as many seconds as columns."""
     return room if room < SECONDS else SECONDS * max(1, (room - MARGIN) // SECONDS)
 
 
 def _line(left: Text, right: str, width: int) -> Text:
-    """`left` at the beginning, cut where it has to be, and `right` at the end."""
+    """`left` at the beginning, cut if necessary, and `right` at the end."""
     left.no_wrap = True
     left.truncate(max(1, width - len(right) - (2 if right else 0)), overflow="ellipsis")
     if right:
@@ -110,7 +110,7 @@ def _line(left: Text, right: str, width: int) -> Text:
 
 
 def _heading(panel: Panel, width: int, *, labelled: bool) -> Text:
-    """With the scale, where it does not stand beside the chart and there is room."""
+    """The heading, with the scale if it is not beside the chart and there is room."""
     left = Text.assemble((panel.title, "bold"), f"  {panel.now}")
     low, high = panel.write(panel.scale.low), panel.write(panel.scale.high)
     scale = f"{low} to {high}{' (log)' if panel.scale.log else ''}"
@@ -140,7 +140,7 @@ def _chart(panel: Panel, rows: int, label: int, columns: int, width: int) -> Ite
 
 
 def _names(panel: Panel, rows: int) -> list[str]:
-    """What stands left of each row: the value at the top, that at the bottom, and whether steps are decades."""
+    """The labels left of each row: the values at the top and the bottom, and whether the steps are decades."""
     names = [""] * rows
     names[-1] = panel.write(panel.scale.low)
     names[0] = panel.write(panel.scale.high)
@@ -150,7 +150,7 @@ def _names(panel: Panel, rows: int) -> list[str]:
 
 
 def _axis(view: View, label: int, columns: int) -> Iterator[Text]:
-    """When was measured, and which end is now."""
+    """The axis of time: which seconds were measured, and which end is now."""
     measured = spread([float(each) for each in view.measured], columns)
     yield Text(" " * label + "".join("━" if each else "┈" for each in measured), "dim", no_wrap=True)
     begin, middle, end = f"{min(SECONDS, columns)} s ago", "━ measured", "now"

@@ -1,10 +1,10 @@
-"""The search for the most load that a server carries: what is asked next, and when it is found. Pure.
+"""The search for the largest load that a server carries: what to ask next, and when it is found. Pure.
 
-It climbs by doubling, or faster while the server has time, bisects, and then confirms: the load that was refused is
-refused once more, and the load that was carried is held for longer. One answer decides a load on the way, two of a kind
-decide the two loads that are reported, so one answer that came by chance moves the search and not the result. What a
-server refused before it was warm does not count. The time that is left goes to a refusal that the machine disturbed,
-until most of its answers are the server's.
+The search climbs by doubling, or faster while the server has room, bisects, and then confirms: it asks the refused load
+once more, and holds the carried load for longer. One answer decides a load on the way. Each of the two reported loads
+needs two equal answers, so one answer by chance moves the search and not the result. A refusal of a server that was not
+warm yet does not count. The remaining time goes to a refusal under disturbance, until most of its answers are the
+server's.
 """
 
 from __future__ import annotations
@@ -18,44 +18,45 @@ from statistics import median_low
 from typing import Literal
 
 Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
-"""carried: within all limits. broken: not. generator: it ended before the server did. disturbed: not carried, while
-others took of the machine. connecting: only limits on connecting were broken, which slower ramps may keep"""
+"""carried: within all limits. broken: not. generator: it reached its end before the server did. disturbed: not carried
+while other processes used the machine. connecting: only limits on connecting were broken; slower ramps may keep them"""
 End = Literal["limit", "generator", "disturbed", "most", "time"]
-"""what the search ended at: a load beyond a limit, the generator, a disturbed machine, the largest load that is asked,
-or the time"""
+"""why the search ended: a load beyond a limit, the generator, a disturbed machine, the largest load of the search, or
+the time"""
 
 RESOLUTION = 0.03
 """between the carried and the refused load, as a share"""
 CLIMB_MOST = 8.0
-"""times, from one load that is carried to the next that is asked"""
+"""the largest factor from a carried load to the next one asked"""
 ROOM = 0.7
-"""share of the server's busiest resource that a climb of more than 2 aims at"""
+"""share of the server's busiest resource that a climb by more than 2 aims at"""
 BEYOND = 1.1
-"""times what the share promises: where less room is left, a climb aims there, to be refused close to the edge"""
+"""factor on the load that the share promises: with less room left, a climb aims there, for a refusal near the edge"""
 PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
-"""times the carried load"""
+"""factors on the carried load"""
 WARMER = 0.8
-"""times what a unit of load took of the busiest resource: a server that takes less was not warm before"""
+"""factor on the use of the busiest resource per unit of load: a server that uses less than that was not warm before"""
 COLD = 0.85
-"""share of that resource at half of what another start carried: where starts have to warm up, it is not warm yet"""
+"""share of that resource at half of the load that another start carried: if starts must warm up, the server is still
+cold"""
 WARMING_MOST = 5
 """probes"""
 GALLOP_WITHIN = 1.25
-"""times: a wider gap than this is not bisected while what another start found tells where to look"""
+"""factor: a wider gap is not bisected while the result of another start shows where to look"""
 ANSWERS = 2
-"""of a kind, for a load that is reported"""
+"""equal answers that a reported load needs"""
 DISTURBED_IS_REFUSED = 2
 """disturbed answers that count as one refusal"""
 SLOW_RAMP = 3.0
-"""times, where a ramp is made longer"""
+"""factor by which a ramp is made longer"""
 NEAR = 1.15
-"""times the carried load: a refused one that is farther away says little of the capacity"""
+"""factor on the carried load: a refused load beyond it says little about the capacity"""
 PROBES_MOST = 60
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What an earlier start came to."""
+    """The result of an earlier start."""
 
     carried: int
     refused: int | None
@@ -63,14 +64,14 @@ class Ended:
     used: float | None = None
     """share of the server's busiest resource at the carried load"""
     warmed: bool = False
-    """it was cold at first: see `warms`"""
+    """the server was cold at first: see `warms`"""
     slow: bool = False
     """a longer ramp helped: see `ramps_slowly`"""
 
 
 @dataclass(frozen=True)
 class Hint:
-    """Where earlier starts say that the edge is."""
+    """Where the edge is, according to earlier starts."""
 
     load: float
     spread: float = RESOLUTION
@@ -83,7 +84,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is searched: whole multiples of `step` from `step` to `most`."""
+    """The loads to search: whole multiples of `step` from `step` to `most`."""
 
     first: int
     step: int
@@ -93,18 +94,18 @@ class Plan:
 
 @dataclass(frozen=True)
 class Ask:
-    """A load that is to be asked; `hold` for longer, `slow` with a longer ramp."""
+    """A load to ask; `hold` for longer, `slow` with a longer ramp."""
 
     load: int
     hold: bool = False
     slow: bool = False
     first: bool = False
-    """of its start: the server has just begun"""
+    """whether it is the first of its start: the server has just begun"""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What came of it."""
+    """A load that was asked, and its answer."""
 
     load: int
     hold: bool
@@ -115,17 +116,17 @@ class Asked:
 
     @property
     def cost(self) -> float | None:
-        """That share for a unit of load."""
+        """That share per unit of load."""
         return self.used / self.load if self.used else None
 
 
 @dataclass(frozen=True)
 class Found:
-    """The end of a search. `carried` is 0 where not even the least load was."""
+    """The end of a search. `carried` is 0 if not even the smallest load was carried."""
 
     carried: int
     refused: int | None
-    """the least load that was not carried; None where all were"""
+    """the smallest load that was not carried; None if all were"""
     end: End
     confirmed: bool
     """`carried` was held, and `refused` was refused twice"""
@@ -136,10 +137,10 @@ Cost = Callable[[Ask], float]
 
 
 def hint_of(starts: Sequence[Ended]) -> Hint | None:
-    """Where to look, from what earlier starts came to; None where nobody knows.
+    """Where to look, from the results of earlier starts; None if they do not show it.
 
-    A start that ran out of time carries at least that much. The edge is between the largest such load and the least one
-    above it that was refused, or else where the used share of the server's busiest resource says.
+    A start that ran out of time carries at least its load. The edge is between the largest such load and the smallest
+    refused load above it. Without such a refusal, the used share of the server's busiest resource estimates the edge.
     """
     cold, slow = any(start.warmed for start in starts), any(start.slow for start in starts)
     exact = [start.carried for start in starts if start.carried and start.end != "time"]
@@ -151,13 +152,14 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     low = most.carried
     high: float = min((start.refused for start in starts if start.refused and start.refused > low), default=low)
     if high == low and most.used:
-        high = low * _promised(most.used) ** 2  # the middle is what the share promises
+        high = low * _promised(most.used) ** 2  # so that the middle is the load that the share promises
     times = high / low
     return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION), cold, slow)
 
 
 def warms(asked: Sequence[Asked]) -> bool:
-    """Whether the server got warm: it had little room, and then carried a load that is no smaller with clearly less."""
+    """Whether the server warmed up: with little room left it carried a load, then one at least as large with clearly
+    less use."""
     known = [(each.load, each.used) for each in asked if each.used and each.answer == "carried"]
     return any(
         load <= next_load and used > ROOM and next_used < WARMER * used
@@ -171,7 +173,7 @@ def ramps_slowly(asked: Sequence[Asked]) -> bool:
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
-    """What to ask when so many seconds are left."""
+    """What to ask when `left` seconds remain."""
     votes = _Votes(plan, asked)
     if len(asked) < PROBES_MOST:
         for ask in votes.wanted():
@@ -182,14 +184,14 @@ def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask
 
 @dataclass(frozen=True)
 class _Votes:
-    """What the answers amount to."""
+    """What the answers add up to."""
 
     plan: Plan
     asked: Sequence[Asked]
 
     def wanted(self) -> Iterator[Ask]:
-        """What would be asked, the next one first. The hold comes after what decides the load, or when there is no time
-        for that. A search that has all its answers wants nothing."""
+        """The asks to consider, the best one first. The hold comes after the ask that decides the load, or takes its
+        place when time is short. A search that has all its answers yields none."""
         following, hold = self._following(), self._hold()
         if following:
             yield following
@@ -199,7 +201,7 @@ class _Votes:
             yield self._ask(self.refused)
 
     def reserve(self, cost: Cost) -> float:
-        """Seconds to keep for the hold."""
+        """Seconds to reserve for the hold."""
         hold = self._hold()
         return cost(hold) if hold else 0.0
 
@@ -222,15 +224,15 @@ class _Votes:
 
     @property
     def refused(self) -> int | None:
-        """The least load above it that was not."""
+        """The smallest load above `carried` that was refused more often than carried."""
         above = (load for load in self._loads() if load > self.carried and self._score(load) < 0)
         return min(above, default=None)
 
     def _hold(self) -> Ask | None:
-        """The hold that the last seconds are for, while the carried load was not held.
+        """The hold to spend the last seconds on, as long as the carried load was not held.
 
-        A later start that has carried no more than half of what another one found gets no number by holding that. It
-        holds what the other one found, or the least load that is near what it refused.
+        If a later start carried at most half of what another start found, holding that load gives no number. Then the
+        hold is of the load that the other start found, or of the smallest load near the refused one.
         """
         carried, refused, hint = self.carried, self.refused, self._hinted
         if not carried or self._held(carried):
@@ -260,8 +262,8 @@ class _Votes:
         return None
 
     def _tie(self, carried: int, refused: int | None) -> Ask | None:
-        """A load between the two that is as often carried as not, or whose only answer was disturbed. It is held where
-        it was held before: that is the answer that counts."""
+        """A load between the two that was carried as often as refused, or whose only answer was disturbed. It is held
+        if it was held before, because that is the answer that counts."""
         for load in sorted(self._loads(), reverse=True):
             between = carried < load and (refused is None or load < refused)
             if between and self._score(load) == 0:
@@ -269,7 +271,7 @@ class _Votes:
         return None
 
     def _is_cold(self) -> bool:
-        """Whether a later start has to warm up: nothing but half of the hint was asked yet, and it was too much."""
+        """Whether a later start must warm up: only half of the hint was asked so far, and that was too much."""
         last, first = self.asked[-1] if self.asked else None, self._first()
         if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
             return False
@@ -277,7 +279,7 @@ class _Votes:
         return (last.answer == "broken" or busy) and len(self.asked) < WARMING_MOST
 
     def _first(self) -> int:
-        """Half of what another start found: a server that has just begun is slower than it will be."""
+        """Half of what another start found: a server that has just begun is slower than later."""
         return self._whole(self.plan.hint.load / 2 if self.plan.hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
@@ -293,7 +295,7 @@ class _Votes:
         return self._whole(max(carried * times, carried + self.plan.step))
 
     def _between(self, carried: int, refused: int) -> int:
-        """Where another start found something at the refused load or above it, the next one is close below."""
+        """A load between the two: close below the refused one if another start found at least the refused load."""
         hint, middle = self._hinted, math.sqrt(max(carried, 1) * refused)
         if not carried:
             middle = refused / 2
@@ -303,7 +305,7 @@ class _Votes:
         return min(max(self._whole(middle), carried + self.plan.step), refused - self.plan.step)
 
     def _warms(self) -> bool:
-        """Whether the server took less for a unit of load than before, so what it used promises too little."""
+        """Whether the server used less per unit of load than before, so that its used share promises too little."""
         costs = _costs(self.asked)
         return len(costs) > 1 and costs[-1] < WARMER * costs[-2]
 
@@ -324,8 +326,8 @@ class _Votes:
         return min(max(round(load / step) * step, step), self.plan.most)
 
     def _ask(self, load: int, *, hold: bool = False) -> Ask:
-        """With a longer ramp where a shorter one was too fast for this load, and where that helped before, on this
-        start or on an earlier one.
+        """The ask, with a longer ramp if a shorter one was too fast for this load, or if a longer ramp helped before,
+        on this start or an earlier one.
         """
         too_fast = any(each.load == load and each.answer == "connecting" for each in self.asked)
         helped = ramps_slowly(self.asked) or (self.plan.hint is not None and self.plan.hint.slow)
@@ -339,7 +341,7 @@ class _Votes:
 
     @cached_property
     def _counted(self) -> list[Asked]:
-        """The answers that count: a refusal does not, where the server took less for a unit of load later."""
+        """The answers that count: a refusal does not if the server used less per unit of load later."""
         asked = self.asked
         return [each for place, each in enumerate(asked) if not _was_cold(each, asked[:place], asked[place + 1 :])]
 
@@ -347,7 +349,7 @@ class _Votes:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
 
     def _gave_way(self, load: int) -> bool:
-        """Whether it was held, in vain."""
+        """Whether the server failed to hold the load."""
         return any(each.hold and each.answer == "broken" for each in self._of(load)) and not self._held(load)
 
     def _refusals(self, load: int) -> int:
@@ -356,12 +358,12 @@ class _Votes:
         return answers.count("broken") + answers.count("generator") + disturbed
 
     def _score(self, load: int) -> int:
-        """Answers for the load less those against it. The longer one says more, so it counts twice against it."""
+        """Answers for the load minus those against it. A longer probe shows more, so its refusal counts twice."""
         carried = sum(each.answer == "carried" for each in self._of(load))
         return carried - self._refusals(load) - self._gave_way(load)
 
     def _end(self, refused: int) -> End:
-        """The server's limit, only where most answers say so."""
+        """The server's limit, only if most answers agree."""
         answers = [each.answer for each in self._of(refused)]
         broken, generator = answers.count("broken"), answers.count("generator")
         if broken > max(generator, answers.count("disturbed") // DISTURBED_IS_REFUSED):
@@ -370,13 +372,13 @@ class _Votes:
 
 
 def _promised(used: float) -> float:
-    """Times the carried load, which used so much of a resource: that is beyond the edge, but close to it."""
+    """The factor on the carried load, which used that share of a resource, to a load just beyond the edge."""
     return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)
 
 
 def _was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) -> bool:
-    """Whether the server took clearly less for a unit of load later. One that took as little before was warm: clients
-    that connect late, or again, take CPU of their own.
+    """Whether the server used clearly less per unit of load later. If it used as little before, it was warm: clients
+    that connect late, or again, use CPU of their own.
     """
     if refusal.answer != "broken" or not refusal.cost:
         return False
@@ -385,5 +387,5 @@ def _was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) 
 
 
 def _costs(asked: Sequence[Asked]) -> list[float]:
-    """For a unit of load, of those that were carried."""
+    """The cost per unit of load, for the loads that were carried."""
     return [each.cost for each in asked if each.answer == "carried" and each.cost]

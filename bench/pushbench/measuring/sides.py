@@ -19,7 +19,7 @@ class Side:
     """A commit of servers, or the work tree."""
 
     project: Project
-    """has the catalog, and the builds and logs of this side"""
+    """has the catalog, the builds and the logs of this side"""
     root: Path
     """the work tree of the commit"""
     repository: Path | None = None
@@ -41,7 +41,8 @@ class Side:
 def side_of(project: Project, repository: Path | None, ref: str | None) -> Side:
     """The side at `ref`, or the work tree. Raises UserError if there is no such commit.
 
-    What describes servers of another repository is that of today: a commit from before that can be measured, too.
+    The description of servers in another repository is always today's: commits older than the description can be
+    measured, too.
     """
     if repository is None:
         found = check_out(project, ref) if ref else project
@@ -70,20 +71,20 @@ def repository_of(servers: Sequence[Server]) -> Path | None:
 
 
 def repository_named(project: Project, names: Sequence[str]) -> Path | None:
-    """As `repository_of`, of the servers with these names."""
+    """Like `repository_of`, for the servers with these names."""
     return repository_of(select(read_catalog(project.servers), names))
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where the sources of a server are in a repository, and what of it does not change the server."""
+    """Where the sources of a server are in a repository, and which part of them does not change the server."""
 
     root: Path
     path: str
     mark: str
-    """what is there at the commits that have the server"""
+    """a path that exists at the commits that have the server"""
     besides: str = ""
-    """the description beside the sources: that of today counts"""
+    """the description beside the sources: today's applies"""
 
     def at(self, sha: str) -> bool:
         """Whether a commit has the server."""
@@ -96,7 +97,7 @@ class Sources:
 
 
 def sources_of(project: Project, name: str) -> Sources:
-    """The sources of a server, which need not be of today's catalog. Raises UserError as `repository_of`."""
+    """The sources of a server, which need not be in today's catalog. Raises UserError as `repository_of`."""
     server = next((each for each in read_catalog(project.servers) if each.id == name), None)
     repository = _repository(server) if server else None
     if server is None or repository is None or server.described is None:
@@ -108,7 +109,7 @@ def sources_of(project: Project, name: str) -> Sources:
 
 
 def root_of(project: Project, servers: Sequence[Server]) -> Path:
-    """The checkout whose commit a run of these servers measures: that of their sources, if it is the same for all."""
+    """The checkout whose commit a run of these servers measures: the one with their sources, if all have the same."""
     found = {_repository(server) for server in servers}
     return (found.pop() if len(found) == 1 else None) or project.root
 

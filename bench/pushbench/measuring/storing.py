@@ -1,6 +1,6 @@
-"""Holding a load against what a service has after it: an exchange that was answered is there, and nothing else is.
+"""Compares a load with what a service stores after it: every answered exchange is there, and nothing that was not sent.
 
-The service is asked past the server, before the load and after it.
+Pushbench asks the service directly, bypassing the server, before the load and after it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pushbench.records.load_report import LoadTimeline
 
 @dataclass(frozen=True)
 class Stock:
-    """What a service has before a load."""
+    """What a service stores before a load."""
 
     service: Running
     ask: str
     before: int
 
     def require(self, played: LoadTimeline) -> None:
-        """Raises ServerFailed unless the load added what was answered, and no more than was sent.
+        """Raises ServerFailed unless the load added every answered exchange, and no more than were sent.
 
-        What was sent and not answered may be there: the answer came too late, or its connection was lost.
+        Exchanges that were sent and not answered may be there: the answer came too late, or its connection was lost.
         """
         added, name = _count(self.service, self.ask) - self.before, self.service.name
         answered, sent = sum(played.received), sum(played.sent)
@@ -38,9 +38,9 @@ class Stock:
 
 
 def stock(stored: Stored | None, services: Sequence[Running]) -> Stock | None:
-    """None where the suite stores nothing, or the server has no such service.
+    """What the service stores now; None if the suite stores nothing, or the server has no such service.
 
-    Raises ServerFailed where the service does not answer with a number.
+    Raises ServerFailed if the service does not answer with a number.
     """
     for service in services:
         if stored and service.name == stored.service:

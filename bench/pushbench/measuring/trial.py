@@ -1,6 +1,6 @@
-"""One trial: a fresh server, driven once through all stages, watched, ended, and what came of it.
+"""One trial: a fresh server, driven once through all stages, watched and ended, and the result.
 
-The effects are here, in order; what the numbers mean is in `results` and `validity`.
+The effects are here, in order; `results` and `validity` interpret the numbers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Bench:
     environment: Environment
     live: Live = field(default_factory=NotLive)
     warnings: Sequence[Finding] = ()
-    """of every trial: known before them"""
+    """findings of every trial, known in advance"""
 
 
 @dataclass
@@ -66,10 +66,10 @@ class _Course:
     """when the server ended under load"""
     invalid: Finding | None = None
     account: Account = field(default_factory=Account)
-    """of a load elsewhere"""
+    """the resources of a load elsewhere"""
     warnings: list[Finding] = field(default_factory=list)
     kills: Mapping[int, float] = field(default_factory=dict)
-    """when something was killed, by the stage"""
+    """when a kill happened, by the stage"""
 
 
 def run_trial(
@@ -81,8 +81,8 @@ def run_trial(
     *,
     company: Company | None = None,
 ) -> Trial:
-    """Always a trial: what goes wrong with the server or the generator is told in it. Raises Cancelled when its company
-    has to end early."""
+    """Run a trial. Always returns one: it records what goes wrong with the server or the generator. Raises Cancelled if
+    its company has to end early."""
     course = _Course(datetime.now(UTC))
     company = company or Company()
     began = time.monotonic()
@@ -111,7 +111,7 @@ def run_trial(
 def run_load(
     bench: Bench, planned: PlannedTrial, server: Server, build: Build, *, instance: Instance, watch: LoadWatch
 ) -> Trial:
-    """As `run_trial`, of a server that runs already and goes on running."""
+    """Like `run_trial`, for a server that is already running and keeps running."""
     course = _Course(datetime.now(UTC), reported=instance.reported)
     company = Company(programs=_programs(instance))
     began = time.monotonic()
@@ -157,7 +157,7 @@ def _load(
     course: _Course,
     watch: LoadWatch,
 ) -> None:
-    """Drive a server that runs once through all stages. Raises ServerFailed and LoadFailed."""
+    """Drive a running server once through all stages. Raises ServerFailed and LoadFailed."""
     with bench.live.trial(planned) as feed:
         plan = _load_plan(bench, planned, server, instance, company)
         workers = bench.driver.workers or len(bench.driver.split.server)
@@ -198,7 +198,7 @@ def _spin_us(bench: Bench, instance: Instance, company: Company) -> int:
 
 @dataclass(frozen=True)
 class _Play:
-    """A load that is to be played: to what, in which company, and where it can be seen."""
+    """A load to play: its target, its company, and where it can be watched."""
 
     bench: Bench
     plan: LoadPlan
@@ -206,13 +206,13 @@ class _Play:
     company: Company
     feed: Feed
     secrets: Mapping[str, str]
-    """variables of the environment that the protocol names; for the generator alone"""
+    """environment variables that the protocol names, for the generator only"""
 
 
 def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails.
 
-    The load goes on without a server until the end of the stage: what was due in it and did not come is lost.
+    Without a server the load continues until the end of the stage: what was due in it and did not arrive is lost.
     """
     instance, feed = play.instance, play.feed
     environment = {**feed.k6_environment, **play.secrets}
@@ -259,7 +259,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
 
 
 def _take_report(course: _Course, load: PlayedLoad) -> None:
-    """The report, and what else is known of a load elsewhere. Raises LoadFailed where there is no report."""
+    """Take the report, and the account of a load elsewhere. Raises LoadFailed if there is no report."""
     try:
         course.report = load.report()
     finally:
@@ -268,7 +268,7 @@ def _take_report(course: _Course, load: PlayedLoad) -> None:
 
 @contextlib.contextmanager
 def _accounting(course: _Course, load: PlayedLoad) -> Iterator[None]:
-    """Where the server has ended and the load fails within the block, a cluster may have ended both."""
+    """Take the account if the load fails within the block after the server ended: a cluster may have ended both."""
     try:
         yield
     except LoadFailed:
@@ -283,7 +283,7 @@ def _take_account(course: _Course, load: PlayedLoad) -> None:
 
 
 def _sampling(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler | None:
-    """A sampler that has begun; None where nothing runs on this machine."""
+    """A sampler that has begun; None if nothing runs on this machine."""
     if play.instance.player:
         return None
     sampler = _sampler(play, generators, started, watch)
@@ -311,7 +311,7 @@ def _sampler(play: _Play, generators: Sequence[int], started: Started, watch: Lo
 
 
 def _end(server: Server, instance: Instance, course: _Course) -> None:
-    """Only the protocols of a suite ask for an exit code: other servers may leave SIGTERM to the kernel."""
+    """End the server. Only the protocols of a suite require an exit code; others may leave SIGTERM to the kernel."""
     allowed = (0, -signal.SIGTERM, 128 + signal.SIGTERM) if server.protocol_file else (0,)
     stopped = instance.terminate(STOP_SECONDS)
     if stopped.killed:
@@ -323,7 +323,7 @@ def _end(server: Server, instance: Instance, course: _Course) -> None:
 
 
 def _happened(course: _Course, stage: int, report: StageReport) -> results.Happened | None:
-    """The kill in a stage, where one was done."""
+    """The kill in a stage, if there was one."""
     if report.outage is None or course.report is None or stage not in course.kills:
         return None
     return results.Happened(report.outage, course.kills[stage], course.report.started_monotonic_us / 1e6)

@@ -1,4 +1,4 @@
-"""Built servers are verified several at a time, by `pushbench verify` and before any trial."""
+"""Verification of built servers, several at a time, for `pushbench verify` and before any trial."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from pushbench.drivers.process import ProcessDriver
 from pushbench.machine.environment import physical_cores
 
 MOST_LANES = 4
-"""unless somebody wants more: Pushbench's own share of the CPU grows with them, and rules about milliseconds are
-waiting for it"""
+"""unless the user asks for more: Pushbench's own share of the CPU grows with the lanes, and rules about milliseconds
+wait for it"""
 ALONE = 2
-"""How often a server keeps a rule alone that it did not keep beside others; where it fails once, that counts."""
+"""How often a server must pass a rule alone that it failed beside others; a single failure counts."""
 BRIEF = "-XX:TieredStopAtLevel=1"
-"""Option of a JVM that is verified. Its second compiler makes code fast that runs for long. In the half minute of a
-verification it takes a third of the server's CPU, and no rule asks how fast the server is."""
+"""Option of a JVM that is verified. The JVM's second compiler optimizes long-running code. In the half minute of a
+verification it takes a third of the server's CPU, and no rule checks how fast the server is."""
 JVM_OPTIONS = "JDK_JAVA_OPTIONS"
-"""Variable of the environment, from which `java` takes options that precede those of its command, and yield to them
+"""Environment variable with options of `java`. They come before the options of its command, which override them
 (https://docs.oracle.com/en/java/javase/25/docs/specs/man/java.html)."""
 
 
@@ -49,15 +49,15 @@ class Built:
 
 
 def _environment(server: Server) -> dict[str, str]:
-    """What is added to a server's environment to verify it."""
+    """Variables added to a server's environment to verify it."""
     if not server.spec.process or Path(server.process.start[0]).name != "java":
         return {}
     return {JVM_OPTIONS: f"{BRIEF} {server.spec.env.get(JVM_OPTIONS, '')}".strip()}
 
 
 def lanes_of(driver: Driver) -> int:
-    """How many servers at a time: three for two cores, because each waits in between; one where all are to have the
-    same port, or a node of a cluster."""
+    """How many servers at a time: three for two cores, because each waits at times; one if all must have the same port,
+    or a node of a cluster."""
     if isinstance(driver, KubernetesDriver) or (isinstance(driver, ProcessDriver) and driver.port is not None):
         return 1
     cores = len(physical_cores(os.sched_getaffinity(0)))
@@ -65,10 +65,10 @@ def lanes_of(driver: Driver) -> int:
 
 
 def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequence[str] = ()) -> list[Conformance]:
-    """The result of each server, in their order; `watch` hears of them by their places in it.
+    """The result of each server, in their order; `watch` receives their places in it.
 
-    A rule that a server did not keep beside others is checked again while nothing else is verified, ALONE times on
-    fresh servers: the others may have had the CPU that it waited for. What was found alone counts.
+    A rule that a server failed beside others is checked again while nothing else is verified, ALONE times on fresh
+    servers: the others may have had the CPU that it waited for. What was found alone counts.
     """
     order = _order([each.server for each in built])
     beside = min(lanes, len(built)) > 1
@@ -93,7 +93,7 @@ def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequenc
 
 
 def _alone(built: Built, before: Conformance) -> Conformance:
-    """The result `before`, with the rules that did not pass there as the server alone keeps them."""
+    """The result `before`, with the rules that failed there as the server keeps them alone."""
     started = not any(result.name == STARTS for result in before.failures)
     names = [result.name for result in before.rules if not result.passed] if started else ()
     silent = Watch(lambda _: None, lambda *_: None, lambda *_: None)
@@ -108,9 +108,9 @@ def _alone(built: Built, before: Conformance) -> Conformance:
 
 
 def _order(servers: Sequence[Server]) -> list[int]:
-    """The places of servers in the order in which they begin. The slowest ones come first, so that none of them is left
+    """The places of servers in the order in which to begin them. The slowest come first, so that none of them is left
     alone at the end: those with services, which have outages, and those with the most rules. A JVM mostly works while
-    it is verified, and the others mostly wait: they take turns.
+    it is verified, and the others mostly wait, so both kinds alternate.
     """
     places = sorted(range(len(servers)), key=lambda place: _expected(servers[place]), reverse=True)
     slow = [place for place in places if _is_slow(servers[place])]
@@ -119,7 +119,7 @@ def _order(servers: Sequence[Server]) -> list[int]:
 
 
 def _expected(server: Server) -> tuple[bool, int]:
-    """How long a verification takes, compared with others: whether there are services, and the number of rules."""
+    """The relative duration of a verification: whether there are services, and the number of rules."""
     spec = server.spec
     return bool(spec.services), len(conformance.rules_for(spec.suite, spec.protocol, spec.services, spec.outage))
 

@@ -1,6 +1,6 @@
 """`run --watch`: draws the last minute of the load on the terminal, once a second, on stderr.
 
-The numbers are those that a run has anyway: the seconds that the generator tells, and the samples of the CPU.
+It draws numbers that a run has anyway: the seconds that the generator reports, and the samples of the CPU.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pushbench.records.record import PlannedTrial, Record
 
 
 class Drawn(Follower):
-    """Has the whole terminal while trials run, as a pager has, so that no change of its size leaves traces.
+    """Uses the whole terminal while trials run, as a pager does, so that a resize leaves no traces.
 
-    Notes are shown below the charts, and are printed when the terminal is given back.
+    Notes are shown below the charts, and are printed when the terminal is restored.
     """
 
     def __init__(self, console: Console, thresholds: Thresholds) -> None:
@@ -75,7 +75,7 @@ class Drawn(Follower):
 
     def close(self) -> None:
         if self._live:
-            self._console.clear()  # what is left on it would be scrolled back to in some terminals, once resized
+            self._console.clear()  # some terminals, once resized, would scroll back to what is left on it
             self._live.stop()
             self._live = None
             self._print()

@@ -1,6 +1,6 @@
-"""What binds a server at a load that it does not carry, told from what was measured there. Pure.
+"""What binds a server at a load that it does not carry, derived from measurements at that load. Pure.
 
-A server waits for one thing at a time, and the first of these that was used up is named: it explains the others.
+A server waits for one thing at a time. The first exhausted resource in the list below is named: it explains the others.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Resource = Literal[
 ]
 
 CORE = (0.90, 1.10)
-"""cores that a server uses that has more of them: one thread does all the work, or nearly"""
+"""CPU use of a server that has more cores: one thread does nearly all the work"""
 MEMORY_FULL = 0.80
-"""of the machine's"""
+"""of the machine's memory"""
 LATE_LOOP_SECONDS = 0.050
-"""an event loop that is so late at p99 does not turn in time for anybody"""
+"""p99 lateness above which an event loop is too slow for every client"""
 REFUSED = 0.001
 """of the clients"""
 FILES_FULL = 0.98
@@ -43,19 +43,20 @@ FILES_FULL = 0.98
 
 
 class Binding(Document):
-    """The resource, and the numbers that say so."""
+    """The resource, and the numbers that show it."""
 
     resource: Resource = Field(
-        description="process: the server ended; open_files: it had no file left for a "
-        "client; connections: it refused or lost them; cpu: its CPUs were full; "
-        "core: one of several was; services: theirs were; memory; event_loop: it told so; queue: work waited while "
-        "CPU was left; accepting: clients connected too slowly, and nothing was full once they were connected"
+        description="process: the server ended; open_files: the server had no file left for a client; connections: "
+        "the server refused or lost connections; cpu: all CPUs of the server were full; core: one of several cores "
+        "was full; services: the CPUs of its services were full; memory: the memory was full; event_loop: the server "
+        "reported a late event loop; queue: work waited although CPU was left; accepting: clients connected too "
+        "slowly, and nothing was full once they were connected; unknown: nothing that was measured was full"
     )
     sentence: str
 
 
 def binding_of(probe: Probe, record: CapacityRecord) -> Binding:
-    """What the probe shows. Without a sign of anything it is unknown, which is said."""
+    """The resource that the probe shows; without a sign of any, it is reported as unknown."""
     return (
         _process(probe)
         or _connections(probe)
@@ -74,7 +75,7 @@ def _process(probe: Probe) -> Binding | None:
 
 
 def _connections(probe: Probe) -> Binding | None:
-    """Only where clients are missing or were thrown out: some failed attempts are no end."""
+    """Only if clients are missing or were disconnected: some failed attempts are not the limit."""
     missing, ended = probe.metrics.get("clients_missing_ratio"), probe.metrics.get("disconnects")
     if not (missing and missing > REFUSED) and not (ended and ended > REFUSED * probe.clients):
         return None
@@ -127,7 +128,7 @@ def _event_loop(probe: Probe, words: Vocabulary) -> Binding | None:
 
 
 def _queue(probe: Probe, record: CapacityRecord) -> Binding | None:
-    """Less arrives than is due, and nothing that is measured is used up: it waits inside the server."""
+    """Less arrives than is due, and no measured resource is exhausted: work waits inside the server."""
     arrived, due = (probe.metrics.get(name) for name in ("throughput_per_second", "offered_per_second"))
     behind = next((each for each in probe.broken if each.metric == "throughput_per_second"), None)
     if behind is None or arrived is None or due is None:
@@ -138,7 +139,7 @@ def _queue(probe: Probe, record: CapacityRecord) -> Binding | None:
 
 
 def _accepting(probe: Probe, record: CapacityRecord) -> Binding | None:
-    """Only limits on connecting were broken: what connecting took is over when the window begins."""
+    """Only limits on connecting were broken: whatever connecting used is free again when the window begins."""
     if not probe.broken or not all(each.metric.startswith(OF_CONNECTING) for each in probe.broken):
         return None
     speed = f"{format_number(probe.clients / max(probe.ramp_seconds, 1.0))} new clients per second"

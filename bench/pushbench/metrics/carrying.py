@@ -1,7 +1,7 @@
-"""What a capacity record amounts to: how much each server carries, what ended it, what binds, what it costs. Pure.
+"""The results of a capacity record: how much each server carries, what ended it, what binds, what it costs. Pure.
 
-A server's number is made of the starts that ended at a limit of the suite, where these are most of them. Where they are
-not, what was carried is a lower bound, and the number is not the server's.
+A server's number comes from the starts that ended at a limit of the suite, if most starts did. If not, the carried load
+is a lower bound, and the number is not the server's.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ COSTS = (
     "network_in_bytes_per_second",
     "network_out_bytes_per_second",
 )
-"""metrics that are told for each 1,000 of the load"""
+"""metrics that are reported per 1,000 of the load"""
 NEAR = 1.1
-"""a start that ran out of time says how much starts differ where it refused at most so many times what it carried"""
+"""a start that ran out of time shows how much starts differ if it refused at most this multiple of what it carried"""
 
 
 class CapacityResult(Document):
@@ -38,24 +38,35 @@ class CapacityResult(Document):
 
     server: str
     carried: int | None = Field(
-        description="the most that was carried: the median of the starts, the lower one of two; null where none ended"
+        description="largest load that was carried: the median of the starts, or the lower middle one of an even "
+        "number; null if no start counts"
     )
-    low: int | None = Field(description="the least that a start carried, of those that came near to their limit")
-    high: int | None = Field(description="the most that one of these refused; null where one refused nothing")
-    at_least: bool = Field(description="a lower bound, for something else than the server ended the search")
+    low: int | None = Field(
+        description="smallest load that a start carried, among the starts that came near their limit"
+    )
+    high: int | None = Field(
+        description="largest load that one of these starts refused; null if one of them refused nothing"
+    )
+    at_least: bool = Field(
+        description="whether `carried` is only a lower bound, because something else than the server ended the search"
+    )
     end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(
-        description="what the starts ended at: see the record"
+        description="what ended the starts, as in the record; null if no start counts"
     )
-    reason: str = Field(description="in words: the limit and what was found, or why there is no number")
-    binding: Binding | None = Field(description="what binds the server at the load that it refused")
-    per_1000: dict[str, float | None] = Field(description="metrics at the carried load, for each 1,000 of it")
-    starts: list[int] = Field(description="what each start carried")
-    confirmed: bool = Field(description="every start that counts held its load, and refused the next one twice")
-    failure: str | None = Field(description="what kept the server from further starts")
+    reason: str = Field(description="the limit and the value that was found, or why there is no number, in words")
+    binding: Binding | None = Field(
+        description="what binds the server at the refused load; null if no limit ended the search"
+    )
+    per_1000: dict[str, float | None] = Field(
+        description="metrics at the carried load, per 1,000 of it; null for a metric that was not measured"
+    )
+    starts: list[int] = Field(description="load that each start carried")
+    confirmed: bool = Field(description="whether every start that counts held its load, and refused the next one twice")
+    failure: str | None = Field(description="why no further start was possible; null if no start failed")
 
 
 class CapacityReport(Document):
-    """What `pushbench capacity --json` prints: a record, and what it amounts to."""
+    """What `pushbench capacity --json` prints: a record and its results."""
 
     record: CapacityRecord
     results: list[CapacityResult]
@@ -73,7 +84,7 @@ def load_text(load: int, search: Search, words: Vocabulary) -> str:
 
 
 def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
-    """What came of a probe, in less than 60 columns where names are short."""
+    """The result of a probe, in less than 60 columns if names are short."""
     held = " held" if probe.hold else ""
     load = load_text(probe.load, search, words) + held
     if probe.failure:
@@ -90,7 +101,7 @@ def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
 
 
 def counted_starts(server: ServerCapacity) -> tuple[list[Start], bool]:
-    """The starts that make the result, and whether it is a lower bound only."""
+    """The starts that make the result, and whether it is only a lower bound."""
     ended = [start for start in server.starts if start.end == "limit"]
     if 2 * len(ended) > len(server.starts):
         return ended, False
@@ -149,13 +160,13 @@ def _failure(server: ServerCapacity) -> str | None:
 
 
 def _refusal(start: Start) -> Probe | None:
-    """The last probe that refused the load above the one that was carried."""
+    """The last probe that refused the smallest load above the carried one."""
     found = [each for each in start.probes if each.load == start.refused and each.answer != "carried"]
     return next((each for each in reversed(found) if each.answer == "broken"), found[-1] if found else None)
 
 
 def _binding(probes: Sequence[Probe], record: CapacityRecord) -> Binding | None:
-    """What binds in most starts, in the words of the first of them."""
+    """What binds in most starts, worded as in the first of them."""
     found = [binding_of(probe, record) for probe in probes]
     most = Counter(each.resource for each in found).most_common(1)
     return next((each for each in found if each.resource == most[0][0]), None) if most else None
@@ -179,8 +190,8 @@ def _reason(end: str, probes: Sequence[Probe], record: CapacityRecord) -> str:
 
 
 def _limit(probes: Sequence[Probe], words: Vocabulary) -> str:
-    """The limit that most starts broke first in their list, with the lower median of what was found there. That the
-    server fell behind stands last in a list, so it is named where nothing else was broken."""
+    """The limit that most starts list first among the broken ones, with the lower median of the values found. Falling
+    behind is last in a list, so it is named only if no other limit was broken."""
     names = Counter(probe.broken[0].metric for probe in probes if probe.broken)
     if not names:
         return "not carried"
@@ -206,7 +217,7 @@ def _broken_text(broken: Broken, words: Vocabulary) -> str:
 
 
 def _costs(starts: Sequence[Start]) -> dict[str, float | None]:
-    """Medians over the starts. What was not measured is None."""
+    """Medians over the starts. A metric that was not measured is None."""
     found: dict[str, float | None] = {}
     for name in COSTS:
         values = [value for start in starts if (value := _cost(start, name)) is not None]
@@ -216,7 +227,7 @@ def _costs(starts: Sequence[Start]) -> dict[str, float | None]:
 
 
 def _cost(start: Start, metric: str) -> float | None:
-    """Of the last probe that carried the load: that is the one that held it."""
+    """The cost in the last probe that carried the load, which is the one that held it."""
     carried = [each for each in start.probes if each.load == start.carried and each.answer == "carried"]
     measured = carried[-1].metrics.get(metric) if carried else None
     return None if measured is None else measured / start.carried * 1000

@@ -18,7 +18,7 @@ RARE = "p999"
 WORST_SECOND = "worst_second"
 LATE_POINTS = frozenset({"p50", "p95", "p99"})
 OF_CONNECTING = ("connect_", "clients_missing_")
-"""begin the names of metrics whose limits a slower ramp may keep"""
+"""prefixes of metrics whose limits a slower ramp may keep"""
 FROM_DIALLING = "connect times count from dialling and leave out what was refused before"
 
 
@@ -46,19 +46,19 @@ class Metric:
     since: int = 1
     """the first method whose records can be judged by it"""
     method_1: str = ""
-    """how records of method 1 count it, where that is otherwise: a clause"""
+    """how records of method 1 count it, if they count it differently: a clause"""
     lateness: str | None = None
     """the metric with the generator's own part of this one, at the equal percentile"""
     control: str | None = None
-    """the metric that tells how fast the machine was, for one that follows it: docs/method.md has the figures"""
+    """the metric that shows how fast the machine was, for metrics that depend on it: docs/method.md has the figures"""
     warmup: str | None = None
     """the metric with the part of this one that ends when a runtime is warm: comparisons leave it out"""
     added: bool = False
-    """records from before it do not have it, and are not asked for it"""
+    """records older than the metric do not have it, and are not judged by it"""
     of_outage: bool = False
-    """measured only where something was killed"""
+    """measured only if something was killed"""
     metered: bool = False
-    """read from the server's processes, so not known of one that runs elsewhere"""
+    """read from the server's processes, so unknown for a server that runs elsewhere"""
 
     @property
     def in_sentence(self) -> str:
@@ -202,7 +202,7 @@ def cost(words: Vocabulary) -> str:
 
 
 def headlines(words: Vocabulary) -> list[str]:
-    """The few metrics that represent a server where there is no room for more."""
+    """The few metrics that represent a server when space is short."""
     return [words.headline, cost(words), "memory_bytes.peak", "loss_ratio", "throughput_per_second"]
 
 

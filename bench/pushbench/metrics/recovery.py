@@ -13,7 +13,7 @@ from pushbench.records.vocabulary import POINTS
 from pushbench.statistics.histogram import Latencies
 
 LATEST_SECONDS = 1.0
-"""before the end of the window: a service whose server still loses messages then is not seen to recover"""
+"""before the end of the window: later losses leave too little time to observe the recovery of a service"""
 
 
 def outage_result(report: Outage, kill_seconds: float) -> OutageResult:

@@ -156,7 +156,7 @@ def _traffic(borders: Borders, way: int) -> int | None:
 
 
 def _known(column: list[Value | None]) -> list[Value | None] | None:
-    """The column; None where it has nothing."""
+    """The column; None if it has no values."""
     return column if any(value is not None for value in column) else None
 
 
@@ -224,7 +224,7 @@ def _latency_metrics(histograms: Mapping[str, Histogram], headline: str) -> Metr
 def _tail_metrics(
     report: StageReport, histograms: Mapping[str, Histogram], words: Vocabulary, by_second: Timeline | None
 ) -> Metrics:
-    """What few receipts, or one second, had to wait."""
+    """The waits of the slowest few receipts, and of the worst second."""
     metrics: Metrics = {
         f"{name}_seconds.{RARE}": Latencies.decode(histograms[name]).rare(0.001) if name in histograms else None
         for name in words.latencies
@@ -309,7 +309,7 @@ def _rate(program: Program, borders: Borders, counter: Callable[[Usage], float |
     before, after = counter(begin), counter(end)
     if before is None or after is None:
         return None
-    grown = after - before  # less than before when a process ended that nobody waited for
+    grown = after - before  # negative when a process ended and no parent waited for it
     return grown / (end.at - begin.at) if grown >= 0 else None
 
 
@@ -321,7 +321,7 @@ def _spent(program: Program, borders: Borders) -> float | None:
 
 
 def _compiled(borders: Borders) -> float | None:
-    """The CPU time of the server's threads that compile code; None where it has none, or where nothing counts it."""
+    """The CPU time of the server's compiler threads; None if it has none, or if it is not counted."""
     begin, end = (_server(border) for border in borders)
     if begin is None or end is None or not end.compiler_seconds:
         return None
@@ -345,8 +345,8 @@ def _switches_per_second(borders: Borders) -> float | None:
 
 
 def waited_for_cpu(borders: Borders) -> float | None:
-    """The seconds for which threads of the server were ready to run and had no CPU, added up over threads; None where
-    the kernel does not count them.
+    """The seconds for which threads of the server were ready to run and had no CPU, added up over threads; None if the
+    kernel does not count them.
     """
     begin, end = (_server(border) for border in borders)
     if begin is None or end is None or not end.waited_seconds:

@@ -14,9 +14,9 @@ from typing import TypeGuard
 from pushbench.records.vocabulary import Vocabulary
 
 MOST_SECONDS = 3600.0
-"""more than a server can mean"""
+"""no server means a larger value"""
 ROUNDING_SECONDS = 1e-3
-"""of moments that are sums"""
+"""rounding error of moments that are sums"""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Telling:
 
     at: float
     values: Mapping[str, float]
-    """seconds by the names of metrics; without what the runtime cannot tell"""
+    """seconds by the names of metrics; without those that the runtime does not provide"""
 
 
 def read_telling(at: float, body: bytes, words: Vocabulary) -> Telling:

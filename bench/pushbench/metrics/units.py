@@ -1,6 +1,6 @@
 """Quantities as people write and read them: `500ms` and `1%` in, `0.31 ms` and `1.20 %` out.
 
-Values are in base units everywhere else: seconds, bytes, ratios of 1, counts. Nothing here knows a metric.
+Values are in base units everywhere else: seconds, bytes, ratios of 1, counts. This module does not depend on metrics.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pushbench.metrics.definitions import Unit
 
 NOT_MEASURED = "-"
 DIGITS = 12
-"""that a change of unit leaves right: 1.685 ms are not 1.6849999999999998, which would be rounded to 1.68"""
+"""that stay exact in a change of unit: 1.685 ms must not become 1.6849999999999998, which would be rounded to 1.68"""
 
 _DURATIONS = {
     "ns": 1e-9,
@@ -106,7 +106,7 @@ def format_number(value: float) -> str:
 
 
 def format_elapsed(seconds: float) -> str:
-    """Time as a clock would say it to someone who waits: `8 s`, `4 min 05 s`, `1 h 02 min`."""
+    """Elapsed time in the form of a clock: `8 s`, `4 min 05 s`, `1 h 02 min`."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"

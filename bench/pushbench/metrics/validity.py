@@ -20,38 +20,38 @@ GENERATOR_CPU_MOST = 0.80
 STEAL_MOST = 0.01
 """of the CPU time: what the hypervisor takes is missing in one place and shows as latency in another"""
 TAKEN_MOST = 0.05
-"""of the server's CPUs, by processes that are no part of the run: 5 % is the suites' margin for CPU time"""
+"""of the server's CPUs, by processes outside the run: 5 % is the suites' margin for CPU time"""
 IDLE_ENOUGH = 0.05
-"""of the server's CPUs: where less is left, others took what the server wanted"""
+"""of the server's CPUs: with less left, others took CPU that the server needed"""
 WAITED_MOST = 0.05
-"""of a window, in which the server was ready and others ran: what arrives then is late, and the p95 with it"""
+"""of a window in which the server was ready and others ran: what arrives then is late, and so is the p95"""
 SERVERS_CROWDED, GENERATORS_CROWDED = "servers_crowded", "generators_crowded"
 SHARED_CPU_MOST = 0.80
 """of the CPUs that the servers of two trials at the same time share: above that each waits for the other"""
 THROTTLED_MOST = 0.01
-"""of a window, in which the server's own CPU quota stopped it: as much as others may take"""
+"""of a window in which the server's own CPU quota stopped it: as much as other processes may take"""
 QUOTA_SHARE_USED_UP = 0.90
 """of its quota's CPUs: a server that uses more is stopped because it is overloaded, which is its result"""
 SWAPPED_BYTES_MOST = 1 << 20
-"""in a window, by the whole machine: less is what idle pages of a desktop do"""
+"""in a window, by the whole machine: idle pages of a desktop cause less"""
 CLOCK_STEP_MOST = 0.005
 """seconds between CLOCK_REALTIME and CLOCK_MONOTONIC: NTP slews both alike, so any change is a step"""
 DISTURBANCES = frozenset({"steal", "cpu_taken", "throttled", "swap", "clock_step", "generator_late"})
-"""codes of what others did to the machine: neither the server nor the generator's own work caused it"""
+"""codes of disturbances from outside: neither the server nor the generator's own work caused them"""
 LATENESS_SHARE_WARN = 0.25
-"""of the headline latency's equal percentile: a quarter of the number may then be the generator's own. Where that
-matters for a limit or a margin is found by the verdict"""
+"""of the headline latency's equal percentile: a quarter of the number may then be the generator's own. The verdict
+finds out whether that matters for a limit or a margin"""
 SERVICES_AND_GENERATOR = ("services_cpu_cores", "generator_cpu_cores")
-"""metrics of what shares CPUs"""
+"""metrics of the programs that share CPUs"""
 SHORTAGES = {
     "open_files": ("open file left", "raise `ulimit -n`, or add --generators"),
     "addresses": ("free address and port", "name more --source-addresses, or widen net.ipv4.ip_local_port_range"),
     "buffers": ("network buffer", "raise net.ipv4.tcp_mem, or play fewer clients"),
     "memory": ("memory", "give the machine more, or play fewer clients"),
 }
-"""what was missing of the generator's own machine, and what to raise"""
+"""what the generator's own machine lacked, and what to raise"""
 LATENESS_SHARE_MOST = 0.50
-"""of the headline latency's p95: more of the number is then the generator's than the server's, whatever it is compared
+"""of the headline latency's p95: the generator then causes more of the number than the server, whatever it is compared
 with"""
 LATENESS_ALWAYS_ALLOWED = 0.010
 """seconds: with a server that answers at once, the scheduler's few milliseconds are most of a latency"""
@@ -62,7 +62,7 @@ CONNECT_FAILURES_WARN = 0.01
 FREQUENCY_STEP_WARN = 0.10
 """between the slowest and the fastest look at the server's CPUs"""
 OTHER_PROCESS_WARN = 0.10
-"""of a core, by one process that is no part of the run"""
+"""of a core, by one process outside the run"""
 
 
 def judge(
@@ -231,8 +231,8 @@ def _machine(stage: int, result: StageResult, window: Window) -> Iterator[Findin
 
 
 def _at_quota(stage: int, result: StageResult, window: Window) -> tuple[list[Finding], list[Finding]]:
-    """Reasons and warnings about a server whose CPU quota stopped it. A quota stops what a number of CPUs would not:
-    several threads at once, for the rest of a period of 100 ms.
+    """Reasons and warnings about a server whose CPU quota stopped it. A quota stops what a fixed number of CPUs does
+    not: several threads at once, for the rest of a period of 100 ms.
     """
     seconds, cores = throttled_seconds((window.begin, window.end)), result.metrics["cpu_cores"]
     quota = window.end.server.quota_cores if window.end and window.end.server else None

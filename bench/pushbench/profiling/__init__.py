@@ -1,4 +1,4 @@
-"""Profiles of servers: which profiler a runtime has, what profilers wrote, and what differs between two profiles.
+"""Profiles of servers: the profiler for each runtime, the profilers' output, and the difference of two profiles.
 
 It starts no server and judges nothing.
 """

@@ -1,4 +1,4 @@
-"""Which profiler a server gets: its runtime is the program of its command, or the toolchain that compiles it."""
+"""The choice of a server's profiler: its runtime is the program of its command, or the toolchain that compiles it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPILED = ("go", "cargo")
 
 
 def profiler_of(server: Server, place: Place) -> Profiler:
-    """The profiler of one start of the server. Raises Unprofiled with what this machine lacks for it."""
+    """The profiler for one start of the server. Raises Unprofiled with what this machine lacks for it."""
     process = server.process
     program = Path(process.start[0]).name
     if program in ("node", "bun"):

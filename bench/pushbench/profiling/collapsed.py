@@ -14,11 +14,11 @@ from pushbench.profiling.profile import Frame, Profile, Unprofiled, frame
 _LINE = re.compile(r"(?P<stack>.+) (?P<count>\d{1,9})")
 _FRAME = re.compile(r"(?P<function>.+) \((?P<file>[^()]+?)(?::(?P<line>\d{1,9}))?\)")
 _PROCESS = re.compile(r"process \d+:|thread \(")
-"""what py-spy puts before the stack of a process among several"""
+"""py-spy's prefix for the stack of one of several processes"""
 
 
 def add_collapsed(profile: Profile, content: bytes, folder: Path, seconds: float) -> None:
-    """Add all stacks; a sample is `seconds`. Raises Unprofiled for what is no such file."""
+    """Add all stacks; a sample is `seconds`. Raises Unprofiled for other content."""
     for number, line in enumerate(content.decode(errors="replace").splitlines(), start=1):
         found = _LINE.fullmatch(line.strip())
         if not found:

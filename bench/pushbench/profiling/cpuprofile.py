@@ -20,11 +20,11 @@ from pushbench.profiling.profile import DEEPEST, Frame, Profile, Unprofiled, Win
 IDLE = {"(root)", "(idle)"}
 MOST_NODES = 100_000
 MOST_SAMPLES = 2_000_000
-"""half an hour at a sample each millisecond"""
+"""half an hour with one sample per millisecond"""
 MOST_NUMBER = 2**53
-"""which JavaScript writes exactly"""
+"""the largest integer that JavaScript writes exactly"""
 NEAR = 50
-"""callers among which a name for a function without one is looked for"""
+"""maximum number of callers that are searched for a name for an anonymous function"""
 
 Count = Annotated[int, Field(ge=0, le=MOST_NUMBER)]
 
@@ -34,7 +34,7 @@ class _Part(BaseModel):
 
 
 class _CallFrame(_Part):
-    functionName: Annotated[str, Field(max_length=100_000)] = ""  # noqa: N815 - as the format calls it
+    functionName: Annotated[str, Field(max_length=100_000)] = ""  # noqa: N815 - as the format names it
     url: Annotated[str, Field(max_length=100_000)] = ""
     lineNumber: Annotated[int, Field(ge=-1, le=MOST_NUMBER)] = -1  # noqa: N815
 
@@ -53,9 +53,9 @@ class _File(_Part):
 
 
 def add_cpuprofile(profile: Profile, content: bytes, folder: Path, windows: Sequence[Window], epoch: float) -> None:
-    """Add the samples inside `windows`. `epoch` is the wall clock less the monotonic one, for files by the wall clock.
+    """Add the samples inside `windows`. `epoch` is the wall clock minus the monotonic clock, for files in wall time.
 
-    Raises Unprofiled for what is no such file.
+    Raises Unprofiled for other content.
     """
     try:
         file = _File.model_validate(json.loads(content))
@@ -92,7 +92,7 @@ def _stacks(file: _File, folder: Path) -> Iterator[tuple[int, tuple[Frame, ...]]
 
 
 def _unknown_ancestors(start: int, parents: Mapping[int, int], known: Mapping[int, object]) -> list[int]:
-    """The node and its ancestors up to the first known one. Raises Unprofiled for a tree that is none."""
+    """The node and its ancestors up to the first known one. Raises Unprofiled if the nodes form no tree."""
     path: dict[int, None] = {}
     at: int | None = start
     while at is not None and at not in known:
@@ -112,7 +112,7 @@ def _frames(node: _Node, parents: Mapping[int, int], nodes: Mapping[int, _Node],
 
 
 def _anonymous(node: _Node, parents: Mapping[int, int], nodes: Mapping[int, _Node]) -> str:
-    """A name by the nearest caller in the same file that has one: lines would differ between commits."""
+    """A name from the nearest caller with a name in the same file: line numbers would differ between commits."""
     above = parents.get(node.id)
     for _ in range(NEAR):
         if above is None:

@@ -1,6 +1,6 @@
-"""What differs between the profiles of two arms: CPU per unit of work of each function, base and head. Pure.
+"""The difference between the profiles of two arms: CPU per unit of work of each function, base and head. Pure.
 
-A sampling profiler counts, and counts scatter: a change is shown with what chance alone makes of that many samples.
+A sampling profiler counts, and counts vary: a change is shown with the variation that chance alone causes.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ MOST_FUNCTIONS = 200
 
 @dataclass(frozen=True)
 class Measured:
-    """The profile of one arm, and what the trial measured in the same seconds."""
+    """The profile of one arm, and the trial's measurements during the same seconds."""
 
     profile: Profile
     work: int
     """units of work"""
     cpu_seconds: float
-    """of the server, by the accounts of the kernel"""
+    """of the server, from the kernel's accounting"""
     by_wall: bool
-    """the profiler counts time in which a function was running or ready, which is more than its CPU time where two
-    servers share a CPU: only the shares are used"""
+    """The profiler counts time in which a function runs or is ready to run. That is more than its CPU time if two
+    servers share a CPU, so only the proportions are used."""
 
     def per_work(self) -> Profile:
-        """CPU seconds per unit of work by stack. Together they are what the kernel accounted for, unless more was
-        sampled than that."""
+        """CPU seconds per unit of work by stack. Their sum is what the kernel accounted for, unless the samples amount
+        to more.
+        """
         sampled = self.profile.seconds
         if self.by_wall:
             return self.profile.scaled(self.cpu_seconds / sampled / self.work)
@@ -45,7 +46,7 @@ class Measured:
 
 
 def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
-    """The functions that changed most, those that gained first. Both arms have samples and work."""
+    """The functions with the largest changes, gains first. Both arms have samples and work."""
     profiles = {"base": base.per_work(), "head": head.per_work()}
     own = {arm: each.own_seconds() for arm, each in profiles.items()}
     totals = {arm: each.seconds for arm, each in profiles.items()}
@@ -81,18 +82,18 @@ def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
 
 
 def _variance(side: Side) -> float:
-    """Of the CPU per unit of work, by the number of samples as that of a Poisson variable. No sample: no variance."""
+    """The variance of the CPU per unit of work, with a Poisson number of samples. No samples: no variance."""
     return side.seconds_per_work**2 / side.samples if side.samples else 0.0
 
 
 def _variance_of_rest(profile: Profile) -> float:
-    """Of what was not sampled: the kernel's account is exact, so it is that of all that was sampled."""
+    """The variance of the unsampled rest: the kernel's account is exact, so it equals that of all samples."""
     sampled = profile.seconds - profile.stacks.get((UNSAMPLED,), 0.0)
     return sampled**2 / profile.count
 
 
 def _gaining_callers(base: Profile, head: Profile) -> Mapping[Frame, Frame]:
-    """For each function that is not the server's own: the nearest own one above it through which it gained most."""
+    """For each function that is not the server's own: the nearest own caller through which it gained most."""
     gained: dict[Frame, Counter[Frame]] = defaultdict(Counter)
     for sign, profile in ((-1, base), (1, head)):
         for stack, seconds in profile.stacks.items():

@@ -1,4 +1,4 @@
-"""Where the code of a 64-bit ELF binary is loaded: perf names code by its place in the file, and Go by its address."""
+"""The load addresses of code in a 64-bit ELF binary: perf identifies code by its file offset, and Go by its address."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOADED, EXECUTABLE = 1, 1
-"""PT_LOAD and PF_X of elf(5)"""
+"""PT_LOAD and PF_X from elf(5)"""
 MOST_SEGMENTS = 100
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of code: `size` bytes at `offset` of the file are loaded at `address`."""
+    """A segment of code: `size` bytes at `offset` of the file are loaded at `address`."""
 
     offset: int
     size: int
@@ -22,7 +22,7 @@ class Segment:
 
 
 def code_of(binary: Path) -> list[Segment]:
-    """The code of a binary; nothing for what is no 64-bit little-endian ELF file."""
+    """The code of a binary; empty unless it is a 64-bit little-endian ELF file."""
     try:
         with binary.open("rb") as file:
             head = file.read(64)
@@ -44,7 +44,7 @@ def code_of(binary: Path) -> list[Segment]:
 
 
 def address_of(place: int, code: Sequence[Segment]) -> int:
-    """The address of a place in the file; `place` itself where it is in no code, as by an older perf."""
+    """The address of a file offset; `place` itself if it is outside of the code, as from an older perf."""
     for each in code:
         if each.offset <= place < each.offset + each.size:
             return place - each.offset + each.address

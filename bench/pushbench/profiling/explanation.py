@@ -1,6 +1,6 @@
-"""An explanation: why one arm of a comparison takes more CPU, by function. The document, and where it is kept.
+"""An explanation: why one arm of a comparison takes more CPU, by function. The document, and where it is stored.
 
-It is beside the records, and no part of one: a profiler disturbs what it measures, so nothing is judged by it.
+It is stored beside the records and is not part of one: a profiler disturbs its target, so no verdict uses it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ExplainedFunction(Document):
 
     @property
     def gained(self) -> bool:
-        """Whether it takes more CPU than chance explains."""
+        """Whether its CPU grew by more than chance explains."""
         return self.change_per_work > self.chance_per_work
 
 
@@ -86,13 +86,13 @@ class Explanation(Document):
 
 
 class Explanations(Document):
-    """The explanations of a record, shortened to what a comment shows."""
+    """The explanations of a record, shortened for a comment."""
 
     explanations: list[Explanation] = Field(max_length=20)
 
 
 def shortened(found: Explanation) -> Explanation:
-    """With the functions that are shown only."""
+    """The explanation with only the functions that are shown."""
     return found.model_copy(update={"functions": found.functions[:SHOWN]})
 
 
@@ -109,7 +109,7 @@ def write_explanation(folder: Path, found: Explanation, flame_graph: str) -> Pat
 
 
 def read_explanations(folder: Path, record: str) -> list[Explanation]:
-    """Those of a record, by server. A file that is no explanation is left out: each can be made again."""
+    """The explanations of a record, by server. A file with other content is skipped: explanations can be made again."""
     found = []
     for path in sorted((folder / record).glob("*.json")):
         try:

@@ -1,7 +1,7 @@
 """A differential flame graph as one SVG without a script. Pure.
 
-Each box is a function, above the one that calls it, as wide as its CPU per unit of work in the head. Red boxes take
-more than in the base, blue ones less (Brendan Gregg, Differential Flame Graphs, 2014). Names are untrusted text.
+Each box is a function, above its caller, as wide as its CPU per unit of work in the head. Red boxes take more than in
+the base, blue ones less (Brendan Gregg, Differential Flame Graphs, 2014). Names are untrusted text.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ WIDTH, ROW, TOP, MARGIN = 1200, 17, 44, 8
 CHARACTER = 6.6
 """width of a character of 11 px in a monospaced font"""
 LEAST_WIDTH = 1.0
-"""of a box that is drawn"""
+"""of a visible box"""
 MOST_ROWS = 80
 STRONGEST = 0.05
-"""the change, as a share of the base's whole CPU, from which on a colour is as strong as it gets"""
+"""the change, as a share of the base's whole CPU, at which a colour reaches full strength"""
 
 
 @dataclass
@@ -101,7 +101,7 @@ def _told(name: str, box: _Box) -> str:
 
 
 def _colour(box: _Box, root: _Box) -> str:
-    """White where nothing changed, to red for more and blue for less."""
+    """White for no change, up to red for more and blue for less."""
     share = (box.head - box.base) / (root.base or root.head or 1.0)
     strength = round(min(1.0, abs(share) / STRONGEST) * 150)
     light = 245 - strength

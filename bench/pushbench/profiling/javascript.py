@@ -1,4 +1,4 @@
-"""Profiles of Node.js and Bun, by `--cpu-prof`: the runtime writes a file for each process when it ends."""
+"""Profiles of Node.js and Bun, from `--cpu-prof`: the runtime writes a file for each process when it ends."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ process.on('SIGTERM', () => {
   if (process.listenerCount('SIGTERM') === 1) process.exit(0);
 });
 """
-"""A runtime that SIGTERM kills writes no profile, so a server that does not handle SIGTERM itself exits."""
+"""A runtime that SIGTERM kills writes no profile, so this makes a server exit that does not handle SIGTERM itself."""
 
 
 class CpuProf:
-    """The profiler that is part of the runtime."""
+    """The profiler built into the runtime."""
 
     by_wall = True
 

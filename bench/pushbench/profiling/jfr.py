@@ -1,4 +1,4 @@
-"""Reads the CPU-time samples of a JVM, as `jfr print --json` writes them: event by event, for they are large. Pure.
+"""Reads the CPU-time samples of a JVM from the output of `jfr print --json`, event by event, as it is large. Pure.
 
 https://openjdk.org/jeps/509
 """
@@ -41,7 +41,7 @@ class _Method(_Part):
 
 class _Frame(_Part):
     method: _Method | None = None
-    lineNumber: Annotated[int, Field(ge=-10, le=1 << 31)] = 0  # noqa: N815 - as the format calls it
+    lineNumber: Annotated[int, Field(ge=-10, le=1 << 31)] = 0  # noqa: N815 - as the format names it
 
 
 class _StackTrace(_Part):
@@ -60,10 +60,10 @@ class _Event(_Part):
 
 
 def add_jfr(profile: Profile, text: IO[str], folder: Path, windows: Sequence[Window], epoch: float) -> None:
-    """Add the samples inside `windows`. `epoch` is the wall clock less the monotonic one, in seconds. A sample counts
-    the CPU time since the one before it, which is more than was asked for where the kernel's clock ticks slowly.
+    """Add the samples inside `windows`. `epoch` is the wall clock minus the monotonic clock, in seconds. A sample
+    counts the CPU time since the previous one, which exceeds the requested period if the kernel's clock ticks slowly.
 
-    Raises Unprofiled for what is no output of `jfr print --json`.
+    Raises Unprofiled for anything but the output of `jfr print --json`.
     """
     known: dict[tuple[str, str], Frame] = {}
     for raw in _events(text):
@@ -136,7 +136,7 @@ def _without_numbers(name: str) -> str:
 
 
 def _microseconds(time: str) -> str:
-    """An ISO time without the digits beyond microseconds, which Python does not read."""
+    """An ISO time without the digits beyond microseconds, which Python cannot parse."""
     return re.sub(r"(\.\d{6})\d+", r"\1", time)
 
 

@@ -1,4 +1,4 @@
-"""Profiles of the JVM, by its Flight Recorder: CPU-time samples (JEP 509), which the JVM takes of itself."""
+"""Profiles of the JVM, from its Flight Recorder: CPU-time samples (JEP 509), which the JVM takes of itself."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SETTINGS = f"""\
   </event>
 </configuration>
 """
-"""the throttle: CPU time of a thread between two samples, at least"""
+"""the throttle: minimum CPU time of a thread between two samples"""
 DEPTH = 64
-"""frames of a stack that are kept, as the Flight Recorder does by default"""
+"""frames that are kept of a stack, as by default in the Flight Recorder"""
 RECORDING = "pushbench"
 
 
 class FlightRecorder:
-    """`jcmd` starts the recording when the load begins: a start of the JVM costs more CPU than the load."""
+    """`jcmd` starts the recording when the load begins: a start of the JVM uses more CPU than the load."""
 
     by_wall = False
     options: Sequence[str] = ()

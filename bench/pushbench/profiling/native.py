@@ -1,4 +1,4 @@
-"""Profiles of compiled servers, by perf: the kernel samples their stacks by their CPU clock."""
+"""Profiles of compiled servers, from perf: the kernel samples their stacks by their CPU clock."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pushbench.profiling.profile import MOST_BYTES, Profile, Window
 from pushbench.profiling.profilers import Attached, Place, last_line, run_tool
 
 PER_SECOND = 997
-"""samples of CPU time; a prime, so that no timer of a server keeps step with it"""
+"""samples per second of CPU time; a prime, so that no timer of a server is synchronous with it"""
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 MOST_PARANOID = 2
-"""with which a user may sample processes of their own"""
+"""the highest level at which users may sample their own processes"""
 CAPABILITY_PERFMON, CAPABILITY_ADMIN = 38, 21
 CALL_GRAPHS = {"go": "fp", "cargo": "dwarf,16384"}
-"""Go keeps frame pointers; a release build of Rust has only the tables that a panic unwinds by"""
+"""Go keeps frame pointers; a release build of Rust has only the unwind tables for panics"""
 
 
 class Perf(Attached):

@@ -1,8 +1,8 @@
-"""Reads what `perf script` writes of the CPU-clock samples of processes. Pure.
+"""Reads the output of `perf script` for the CPU-clock samples of processes. Pure.
 
-Each sample is a line `pid time: period`, and below it a line `address symbol (file)` for each frame, the innermost
-first. A stripped Go binary has no symbols for perf: its addresses are named by `go tool addr2line`. For a frame of a
-program, the address is its place in the file.
+Each sample is a line `pid time: period`, followed by a line `address symbol (file)` for each frame, the innermost
+first. A stripped Go binary has no symbols for perf: `go tool addr2line` names its addresses. For a frame of a program,
+the address is its offset in the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FRAME = re.compile(r"\s*(?P<address>[0-9a-f]{1,16})\s+(?P<symbol>.*?)\s+\((?P<f
 
 @dataclass(frozen=True)
 class Address:
-    """A frame as perf names it."""
+    """A frame as perf reports it."""
 
     address: int
     symbol: str
@@ -40,11 +40,11 @@ class Sample:
     """by the monotonic clock, in seconds"""
     seconds: float
     addresses: Sequence[Address]
-    """the innermost first"""
+    """the innermost frame first"""
 
 
 def read_samples(content: bytes, windows: Sequence[Window]) -> list[Sample]:
-    """The samples inside `windows`. Raises Unprofiled for a line that is of neither kind."""
+    """The samples inside `windows`. Raises Unprofiled for a line of neither kind."""
     found: list[Sample] = []
     frames: list[Address] | None = None
     for number, line in enumerate(content.decode(errors="replace").split("\n"), start=1):
@@ -64,18 +64,18 @@ def read_samples(content: bytes, windows: Sequence[Window]) -> list[Sample]:
 
 
 Names = Mapping[int, tuple[str, str]]
-"""function and `file:line` of addresses in a binary"""
+"""function and `file:line` for addresses in a binary"""
 
 
 def add_perf(profile: Profile, samples: Sequence[Sample], binary: Path, names: Names, module: str = "") -> None:
-    """Add samples. `names` are those of `lookups` of the binary; files of a Go `module` are the server's own."""
+    """Add samples. `names` are the names for `lookups` of the binary; files of a Go `module` are the server's own."""
     for sample in samples:
         frames = list(_frames(sample, binary, names, module))
         profile.add(frames[::-1] or [Frame("(unknown)")], sample.seconds)
 
 
 def lookups(samples: Sequence[Sample], binary: Path) -> list[int]:
-    """The addresses of the binary in the samples; that of a caller is one before the one it returns to."""
+    """The addresses of the binary in the samples; a caller's address is one before its return address."""
     found = {
         _place(each, depth) for sample in samples for depth, each in enumerate(sample.addresses) if _is(each, binary)
     }
@@ -87,7 +87,7 @@ def lookups(samples: Sequence[Sample], binary: Path) -> list[int]:
 def go_names(
     addresses: Sequence[int], code: Sequence[Segment], look_up: Callable[[str], str]
 ) -> dict[int, tuple[str, str]]:
-    """Names by `go tool addr2line`, which answers two lines for each address."""
+    """Names from `go tool addr2line`, which prints two lines for each address."""
     lines = look_up("".join(f"0x{address_of(each, code):x}\n" for each in addresses)).splitlines()
     if len(lines) != 2 * len(addresses):
         raise Unprofiled("`go tool addr2line` does not name the functions of the server")
@@ -95,7 +95,7 @@ def go_names(
 
 
 def _frames(sample: Sample, binary: Path, names: Names, module: str) -> Iterator[Frame]:
-    """The innermost first; the kernel's frames are one."""
+    """The frames, innermost first; the kernel's frames are merged into one."""
     before: Frame | None = None
     for depth, each in enumerate(sample.addresses):
         named = names.get(_place(each, depth)) if _is(each, binary) else None
@@ -132,5 +132,5 @@ def _of_go(function: str, where: str, module: str) -> Frame:
 
 
 def _symbol(symbol: str) -> str:
-    """Without the hash that each build of a Rust function has."""
+    """The symbol without the hash that each build adds to a Rust function."""
     return re.sub(r"::h[0-9a-f]{16}$", "", symbol)

@@ -1,6 +1,6 @@
-"""A profile: how much CPU time was spent in which stack of functions, whatever profiler wrote it.
+"""A profile: how much CPU time was spent in which stack of functions, from any profiler.
 
-What profilers write comes from the server's process, so it is untrusted: sizes are bounded, and names are one line.
+Profilers' output comes from the server's process, so it is untrusted: sizes are bounded, and names are single lines.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from pushbench.foundation.text import one_line
 
 MOST_BYTES = 256 << 20
-"""of what a profiler wrote for one process, a hundred times what is usual"""
+"""of a profiler's output for one process, a hundred times the usual size"""
 MOST_STACKS = 200_000
-"""different ones; a trial of 7 s has some thousands"""
+"""distinct ones; a trial of 7 s has some thousands"""
 DEEPEST = 256
 """frames of a stack; outer ones are left out"""
 LONGEST_NAME = 200
@@ -28,16 +28,16 @@ Window = tuple[float, float]
 
 
 class Unprofiled(Exception):
-    """There is no profile; the message is a sentence that says why, and what to do."""
+    """There is no profile; the message is a sentence with the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A function. Lines move between commits, so a function is the same one wherever it is in its file."""
+    """A function. Lines move between commits, so a function's identity does not depend on its line."""
 
     function: str
     file: str = ""
-    """relative to the server's folder, or a library's name for itself; empty where nobody knows"""
+    """relative to the server's folder, or a library's own name; empty if it is unknown"""
     line: int | None = field(default=None, compare=False)
     own: bool = field(default=False, compare=False)
     """the file is the server's own source"""
@@ -54,7 +54,7 @@ def titled(function: str, file: str, line: int | None) -> str:
 
 
 def frame(function: str, file: str = "", line: int | None = None, *, own: bool = False) -> Frame:
-    """A frame of untrusted names."""
+    """A frame from untrusted names."""
     return Frame(one_line(function, LONGEST_NAME) or "(anonymous)", one_line(file, LONGEST_NAME), line, own)
 
 
@@ -64,7 +64,7 @@ Stack = tuple[Frame, ...]
 
 @dataclass
 class Profile:
-    """CPU seconds by stack. `add` samples, then read."""
+    """CPU seconds by stack. Call `add` for all samples before reading."""
 
     stacks: dict[Stack, float] = field(default_factory=lambda: defaultdict(float))
     samples: Counter[Frame] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ class Profile:
     _lines: dict[Frame, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, stack: Sequence[Frame], seconds: float, samples: int = 1) -> None:
-        """Raises Unprofiled for more stacks than a real profile has."""
+        """Add samples of a stack. Raises Unprofiled for more stacks than a real profile has."""
         if not stack or not isfinite(seconds) or seconds <= 0 or samples <= 0:
             return
         kept = tuple(stack[-DEEPEST:])
@@ -92,25 +92,25 @@ class Profile:
         return sum(self.samples.values())
 
     def own_seconds(self) -> Mapping[Frame, float]:
-        """CPU seconds in the function itself, without those that it calls."""
+        """CPU seconds in each function itself, without its callees."""
         found: dict[Frame, float] = defaultdict(float)
         for stack, seconds in self.stacks.items():
             found[stack[-1]] += seconds
         return found
 
     def line(self, of: Frame) -> int | None:
-        """The line of a function that has most samples."""
+        """The line of a function with most samples."""
         lines = self._lines.get(of)
         return lines.most_common(1)[0][0] if lines else None
 
     def scaled(self, factor: float) -> Profile:
-        """The same with other seconds."""
+        """The same profile with its seconds multiplied."""
         stacks = {stack: seconds * factor for stack, seconds in self.stacks.items()}
         return Profile(stacks, self.samples, self._lines)
 
 
 def require_file(path: Path) -> None:
-    """Raises Unprofiled unless it is a file of a possible size: a server might leave a pipe or a link there."""
+    """Raises Unprofiled unless it is a file of plausible size: a server might leave a pipe or a link there."""
     try:
         found = path.lstat()
     except OSError as error:
@@ -122,7 +122,7 @@ def require_file(path: Path) -> None:
 
 
 def read_bounded(path: Path) -> bytes:
-    """The content of a profiler's file. Raises Unprofiled where there is none, or more than a profile has."""
+    """The content of a profiler's file. Raises Unprofiled if it is missing or larger than a profile."""
     require_file(path)
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""What every profiler of a runtime does; `choice` says which runtime has which."""
+"""The interface of all profilers; `choice` selects one for each runtime."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pushbench.machine.processes import Program
 from pushbench.profiling.profile import Profile, Unprofiled, Window
 
 TOOL_SECONDS = 120.0
-"""for a program that reads what a profiler wrote, on a busy machine"""
+"""for a program that reads a profiler's output, on a busy machine"""
 END_SECONDS = 30.0
 """for an attached profiler to write its file"""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a profiler works."""
+    """The surroundings of a profiler."""
 
     server: Path
     """the server's folder"""
     files: Path
-    """an empty folder for what the profiler writes"""
+    """an empty folder for the profiler's output"""
     tools: Toolset
     cpus: Sequence[int]
-    """the generator's: an attached profiler takes none of the server's CPU time"""
+    """the generator's: an attached profiler uses none of the server's CPU time"""
 
     def environment(self) -> dict[str, str]:
         return processes.clean_environment(self.tools.environment)
@@ -45,7 +45,7 @@ class Profiler(Protocol):
 
     @property
     def options(self) -> Sequence[str]:
-        """Of the runtime, after the program of the server's command."""
+        """Options of the runtime, after the program of the server's command."""
         ...
 
     @property
@@ -54,7 +54,7 @@ class Profiler(Protocol):
         ...
 
     def begin(self, pids: Sequence[int], window: Window) -> None:
-        """Attach to the server's processes, the first process first, so that all of the window is seen.
+        """Attach to the server's processes, the first process first, in time for all of the window.
 
         Called when the load begins, before the window. Raises Unprofiled.
         """
@@ -65,7 +65,7 @@ class Profiler(Protocol):
         ...
 
     def read(self, windows: Sequence[Window], epoch: float) -> Profile:
-        """The profile inside `windows`, once the server has ended; `epoch` is the wall clock less the monotonic one.
+        """The profile inside `windows`, once the server has ended; `epoch` is the wall clock minus the monotonic clock.
 
         Raises Unprofiled.
         """
@@ -73,7 +73,7 @@ class Profiler(Protocol):
 
 
 class Attached:
-    """What profilers share that are programs of their own: one looks into the server, and writes a file at its end."""
+    """The common part of profilers that are separate programs: they inspect the server, and write a file at the end."""
 
     options: Sequence[str] = ()
 
@@ -98,7 +98,7 @@ class Attached:
             self._program.stop(END_SECONDS, how=signal.SIGINT)
 
     def written(self) -> Path:
-        """The file, after the end. Raises Unprofiled where there is none."""
+        """The file, after the end. Raises Unprofiled if it is missing."""
         if not self._file.exists():
             said = self._program.log_tail() if self._program else ""
             raise Unprofiled(f"{self.name} wrote no profile: {last_line(said.encode())}")
@@ -106,7 +106,7 @@ class Attached:
 
 
 def run_tool(place: Place, argv: Sequence[str], given: str = "", most: int = 0) -> bytes:
-    """The output of a program, at most `most` bytes where that is given. Raises Unprofiled when it fails."""
+    """The output of a program, at most `most` bytes if that is given. Raises Unprofiled if the program fails."""
     name = Path(argv[0]).name
     output = place.files / f"{name}.out"
     environment: Mapping[str, str] = {**place.environment(), **_caches()}
@@ -137,5 +137,5 @@ def last_line(output: bytes) -> str:
 
 
 def _caches() -> dict[str, str]:
-    """Where Go keeps what it compiled, `go tool addr2line` among it, if the user has it elsewhere than below HOME."""
+    """The folder of Go's compiled tools, such as `go tool addr2line`, if the user has it outside of HOME."""
     return {name: os.environ[name] for name in ("GOCACHE", "GOFLAGS", "GOPATH") if name in os.environ}

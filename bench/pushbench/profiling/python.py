@@ -1,4 +1,4 @@
-"""Profiles of Python, by py-spy: it reads the stacks of another process."""
+"""Profiles of Python, from py-spy: it reads the stacks of another process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushbench.profiling.profilers import Attached, Place
 PER_SECOND = 250
 """samples; each stops the server for some 100 us"""
 START_SECONDS = 1.0
-"""that py-spy needs until its first sample"""
+"""until py-spy takes its first sample"""
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
@@ -31,7 +31,7 @@ class PySpy(Attached):
 
     def begin(self, pids: Sequence[int], window: Window) -> None:
         time.sleep(max(0.0, window[0] - START_SECONDS / 2 - time.monotonic()))
-        most = str(math.ceil(window[1] - time.monotonic()) + 5)  # should nobody end it
+        most = str(math.ceil(window[1] - time.monotonic()) + 5)  # in case it is not stopped
         how = ["--rate", str(PER_SECOND), "--duration", most, "--format", "raw", "--full-filenames", "--subprocesses"]
         argv = [_program() or "py-spy", "record", *how, "--output", str(self._file), "--pid", str(pids[0])]
         self.attach(argv)
@@ -56,6 +56,6 @@ def py_spy_lacks() -> str | None:
 
 
 def _program() -> str | None:
-    """py-spy on the PATH, or beside the Python of Pushbench."""
+    """py-spy on the PATH, or beside Pushbench's Python."""
     own = Path(sys.executable).parent / "py-spy"
     return str(own) if own.exists() else shutil.which("py-spy")

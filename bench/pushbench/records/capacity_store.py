@@ -1,4 +1,4 @@
-"""Capacity records on disk: one file each, replaced as a whole after every start, and read with every doubt."""
+"""Capacity records on disk: one file each, replaced as a whole after every start, and validated on read."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from pushbench.foundation.model import departure
 from pushbench.records.capacity import CapacityRecord
 
 LARGEST_BYTES = 64 << 20
-"""a hundred times what is usual"""
+"""a hundred times the usual size"""
 NEWEST = "capacity"
-"""names the newest capacity record, as `latest` names the newest of a run; no id is a word"""
+"""the name of the newest capacity record, like `latest` for runs; no id is a word"""
 
 
 def write_capacity(folder: Path, record: CapacityRecord) -> Path:
-    """Replace the record's file. Raises OSError; the file then is what it was before."""
+    """Replace the record's file. Raises OSError; the old file then remains."""
     path = folder / f"{record.id}.json"
     write_atomically(path, record.model_dump_json(by_alias=True).encode() + b"\n")
     return path
 
 
 def read_capacity(path: Path) -> CapacityRecord:
-    """Raises UserError, in one line, for a file that is missing, too large, cut off, newer or no such record."""
+    """Raises UserError, in one line, for a file that is missing, too large, truncated, newer or not such a record."""
     try:
         content = _content(path)
     except FileNotFoundError:
@@ -59,9 +59,9 @@ def parse_capacity(content: bytes, where: str) -> CapacityRecord:
 
 
 def find_capacity(folder: Path, name: str) -> Path | None:
-    """The file of a capacity record: of its id, the unique beginning of one, or `capacity`, the newest.
+    """The file of a capacity record: by its id, the unique beginning of an id, or `capacity`, the newest.
 
-    None where no record has that name. Raises UserError where several have, or where there is none at all.
+    None if no record has that name. Raises UserError if several have it, or if there are no records.
     """
     ids = sorted(path.stem for path in folder.glob("*.json"))
     if name == NEWEST and not ids:
@@ -75,7 +75,7 @@ def find_capacity(folder: Path, name: str) -> Path | None:
 
 
 def is_capacity(path: Path) -> bool:
-    """Whether a file looks like a capacity record, and not like that of a run; False for one that cannot be read."""
+    """Whether a file looks like a capacity record rather than the record of a run; False if it cannot be read."""
     try:
         found = json.loads(_content(path))
     except (OSError, ValueError, RecursionError, zlib.error, EOFError):
@@ -84,6 +84,6 @@ def is_capacity(path: Path) -> bool:
 
 
 def _content(path: Path) -> bytes:
-    """At most one byte more than a record may have, of a file that may be compressed."""
+    """The content of a file that may be compressed, up to one byte more than a record may have."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         return file.read(LARGEST_BYTES + 1)

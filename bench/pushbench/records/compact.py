@@ -1,4 +1,4 @@
-"""Compact records: what a table of all servers needs of runs and searches, in a folder that a repository can keep.
+"""Compact records: the part of runs and searches that a table of all servers needs, in a folder for a repository.
 
 `<suite>-<record id>.json` for a run, `<suite>-<record id>.capacity.json` for a search. A few kilobytes each.
 """
@@ -32,14 +32,14 @@ class CompactServer(Document):
     runtime: str = Field(max_length=100)
     framework: str = Field(max_length=100)
     headline: Values = Field(max_length=1000)
-    cost: Values = Field(max_length=1000, description="CPU for a unit of work")
-    memory: Values = Field(max_length=1000, description="peak")
-    late: NonNegativeFloat = Field(description="the most that the generator itself added to the headline")
-    problem: str = Field(max_length=500, description="why it has no place in a ranking; empty where it has one")
+    cost: Values = Field(max_length=1000, description="CPU per unit of work")
+    memory: Values = Field(max_length=1000, description="peak memory")
+    late: NonNegativeFloat = Field(description="largest delay that the generator itself added to the headline")
+    problem: str = Field(max_length=500, description="why the server has no place in a ranking; empty if it has one")
 
 
 class CompactRun(Document):
-    """One run, without what no table shows."""
+    """One run, without the data that no table shows."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     record: Slug
@@ -49,10 +49,10 @@ class CompactRun(Document):
     suite: Slug
     profile: Slug
     parameters: Parameters
-    stage: str = Field(max_length=100, description="its name")
+    stage: str = Field(max_length=100, description="name of the headline's stage")
     clients: NonNegativeInt
-    headline: str = Field(max_length=100, description="title of the metric")
-    cost: str = Field(max_length=100, description="title of the metric")
+    headline: str = Field(max_length=100, description="title of the headline metric")
+    cost: str = Field(max_length=100, description="title of the cost metric")
     servers: dict[str, CompactServer]
 
 
@@ -66,7 +66,7 @@ class CompactCapacity(Document):
 
 @dataclass(frozen=True)
 class Kept:
-    """What a folder has, the oldest first."""
+    """The content of a folder, the oldest first."""
 
     runs: Sequence[CompactRun]
     capacities: Sequence[CompactCapacity]
@@ -85,8 +85,8 @@ def keep_capacity(folder: Path, capacity: CompactCapacity) -> Path:
 
 
 def read_kept(folder: Path) -> Kept:
-    """All compact records of a folder. Raises UserError where there is none, where a file is none, and where they are
-    of two environments, whose servers have no common ranking.
+    """All compact records of a folder. Raises UserError if there are none, if a file is not one, and if they are of two
+    environments, whose servers have no common ranking.
     """
     paths = sorted(folder.glob(f"*{SUFFIX}"))
     if not paths:
@@ -111,7 +111,7 @@ def _read(path: Path, model: type[Read]) -> Read:
 
 
 def _require_one_environment(folder: Path, kept: Kept) -> None:
-    """Services count where both sides have them: a server without a service runs beside any version of it."""
+    """Raises UserError for two environments. A service counts only if both have it: without it, any version fits."""
     first, *others = _environments(kept)
     services: dict[str, str] = {}
     for record, environment in (first, *others):
@@ -131,6 +131,6 @@ def _environments(kept: Kept) -> Iterator[tuple[str, Environment]]:
 
 
 def _machine(environment: Environment) -> dict[str, object]:
-    """What makes the key but services: memory counts in whole GiB there, too (`machine.environment`)."""
+    """The facts of the key without services: memory counts in whole GiB here, too (`machine.environment`)."""
     gibibytes = round(environment.memory_bytes / 2**30)
     return environment.model_dump(exclude={"key", "services"}) | {"memory_bytes": gibibytes}

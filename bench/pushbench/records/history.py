@@ -20,7 +20,7 @@ from pushbench.records.record import Instant, Parameters, Record, Slug, Trial
 from pushbench.records.tools import Tools, tools_of
 
 SIGNIFICANT_DIGITS = 5
-"""of the values that are kept: no metric is measured better, and files are half as large"""
+"""of the stored values: no metric is measured more precisely, and files are half as large"""
 
 
 class MeasuredServer(Document):
@@ -29,9 +29,10 @@ class MeasuredServer(Document):
     build: str
     trials: NonNegativeInt
     valid_trials: NonNegativeInt
-    failed_trials: NonNegativeInt = Field(description="of the valid ones")
+    failed_trials: NonNegativeInt = Field(description="number of valid trials that failed")
     stages: dict[str, dict[str, float]] = Field(
-        description="by the stage's name: medians over the valid trials in base units, of what they all measured"
+        description="medians over the valid trials in base units, by the stage's name and the metric; only metrics "
+        "that all of these trials measured"
     )
 
 
@@ -41,15 +42,17 @@ class Entry(Document):
     schema_: int = Field(default=1, alias="schema")
     record: Slug
     created: Instant
-    commit: str | None = Field(description="full name; null outside a git checkout")
+    commit: str | None = Field(description="full hash of the commit; null outside a git checkout")
     subject: str
-    environment: Slug = Field(description="key")
+    environment: Slug = Field(description="key of the environment")
     suite: Slug
     profile: Slug
     parameters: Parameters
     servers: dict[str, MeasuredServer]
-    tools: Tools | None = Field(None, description="what it was measured with; null where that was not kept yet")
-    method: int | None = Field(None, description="number of the metrics' definitions; null: 1")
+    tools: Tools | None = Field(
+        None, description="tools that the run was measured with; null in entries from before tools were kept"
+    )
+    method: int | None = Field(None, description="number of the metrics' definitions; null means 1")
 
 
 def entry_of(record: Record) -> Entry:
@@ -73,7 +76,7 @@ def path_of(store: Path, entry: Entry) -> Path:
 
 
 def append(store: Path, record: Record) -> Path:
-    """Add a run. Raises UserError for a run of uncommitted sources, and for one that exists with other content."""
+    """Add a run. Raises UserError for a run of uncommitted sources, and if it exists with other content."""
     if record.commit is None or record.commit.dirty:
         raise UserError(f"{record.id}: not added: its sources are no commit", hint="commit them and measure again")
     if not record.complete:
@@ -94,7 +97,7 @@ def folders(store: Path) -> list[tuple[str, str, str]]:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of the entries in a folder, by the ids of their runs. There are too many to make a path of each."""
+    """Bytes of the entries in a folder, by the ids of their runs. There are too many to create a path for each."""
     try:
         with os.scandir(folder) as found:
             return {each.name[:-5]: each.stat().st_size for each in found if each.name.endswith(".json")}
@@ -103,7 +106,7 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def read_entry(path: Path) -> Entry:
-    """Raises UserError for a file that is not an entry, or is in the place of another one."""
+    """Read an entry. Raises UserError for a file that is not an entry, or is in the place of another one."""
     entry = read_document(path, Entry, "no entry of a history")
     if path_of(path.parents[3], entry) != path:
         raise UserError(f"the run {entry.record} belongs elsewhere", where=str(path))

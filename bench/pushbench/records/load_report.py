@@ -2,7 +2,7 @@
 
 It is written by k6's `handleSummary` and read here; this module only describes it. Times are microseconds on
 the generator's monotonic clock, counted from the start of the scenario, unless a name says otherwise.
-Reports of several generators of one trial add up: see `load.merge`.
+Reports of several generators of one trial add up: see `generator.merging`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ Histogram = str
 class Clients(Document):
     """Clients of one stage, at the end of its steady window."""
 
-    target: NonNegativeInt = Field(description="clients that the stage asks for")
-    playing: NonNegativeInt = Field(description="clients that are connected or try to be: all that the generator plays")
+    target: NonNegativeInt = Field(description="number of clients that the stage plans")
+    playing: NonNegativeInt = Field(
+        description="clients that are connected or trying to connect: all that the generator plays"
+    )
     connected: NonNegativeInt = Field(description="clients whose connection is open")
     members: NonNegativeInt = Field(description="clients whose join was acknowledged and that have not begun to leave")
-    groups: NonNegativeInt = Field(description="of clients, with at least one member")
-    connect_failures: NonNegativeInt = Field(description="connections or joins that failed since the stage before")
-    disconnects: NonNegativeInt = Field(description="connections that the server ended since the stage before")
+    groups: NonNegativeInt = Field(description="groups with at least one member")
+    connect_failures: NonNegativeInt = Field(description="connections or joins that failed since the previous stage")
+    disconnects: NonNegativeInt = Field(description="connections that the server ended since the previous stage")
     late: NonNegativeInt = Field(
-        description="clients that were due to connect before the window and were no members when it began"
+        description="clients that were due to connect before the window and were not members when it began"
     )
 
 
@@ -37,7 +39,9 @@ class Messages(Document):
 
     due: NonNegativeInt
     sent: NonNegativeInt
-    unsent: NonNegativeInt = Field(description="due, but the sender had lost its connection or could not write")
+    unsent: NonNegativeInt = Field(
+        description="messages that were due, but whose sender had lost its connection or could not write"
+    )
 
 
 class Receipts(Document):
@@ -45,14 +49,19 @@ class Receipts(Document):
 
     expected: NonNegativeInt
     received: NonNegativeInt = Field(validation_alias=AliasChoices("received", "delivered"))
-    lost: NonNegativeInt = Field(description="expected and never received, receipts of unsent messages included")
-    duplicate: NonNegativeInt = Field(description="received again by a member that already had it")
-    out_of_order: NonNegativeInt = Field(description="received after a later message of the same sender")
-    ineligible: NonNegativeInt = Field(description="received by a client that was no member when it was sent; no fault")
-    corrupt: NonNegativeInt = Field(description="received with another content than was sent; counted as not received")
+    lost: NonNegativeInt = Field(description="expected receipts that never arrived, including those of unsent messages")
+    duplicate: NonNegativeInt = Field(description="receipts of a message that the member already had")
+    out_of_order: NonNegativeInt = Field(description="receipts that arrived after a later message of the same sender")
+    ineligible: NonNegativeInt = Field(
+        description="receipts by a client that was not a member when the message was sent; not a fault"
+    )
+    corrupt: NonNegativeInt = Field(
+        description="receipts whose content differs from what was sent; counted as not received"
+    )
     superseded: NonNegativeInt = Field(
         default=0,
-        description="not received before a newer message of the same sender, which makes it needless; no fault",
+        description="receipts that a newer message of the same sender made unnecessary before they arrived; not a "
+        "fault",
     )
 
 
@@ -62,26 +71,28 @@ class Traffic(Document):
     The timeline divides seconds as windows are divided, so a window of whole seconds is their sum.
     """
 
-    sent_bytes: NonNegativeInt = Field(description="clients to server")
-    received_bytes: NonNegativeInt = Field(description="server to clients")
+    sent_bytes: NonNegativeInt = Field(description="bytes from clients to server")
+    received_bytes: NonNegativeInt = Field(description="bytes from server to clients")
 
 
 class Rooms(Document):
     """Groups that the server made in a stage's steady window."""
 
-    begun: NonNegativeInt = Field(description="whose first member joined in it")
-    ended: NonNegativeInt = Field(description="that the server ended, and whose last member heard so in it")
+    begun: NonNegativeInt = Field(description="groups whose first member joined in the window")
+    ended: NonNegativeInt = Field(
+        description="groups that the server ended, and whose last member received the end in the window"
+    )
 
 
 SCHEMA = 6
 READABLE = (5, SCHEMA)
-"""Schema 6 added outages; what 5 has is the same."""
+"""Schema 6 added outages; the rest of schema 5 is the same."""
 
 Kill = Literal["server", "worker", "service"]
 """What is killed: all processes of the server, one of its workers, or the services that it needs."""
 
 Kind = Literal["own", "each", "first", "last", "gap"]
-"""What is measured of an exchange; a suite gives these names in its users' words."""
+"""The latencies of an exchange; a suite names them in its users' words."""
 
 
 class Histograms(Document):
@@ -90,16 +101,18 @@ class Histograms(Document):
     The suite's clients determine which of the first five exist.
     """
 
-    own: Histogram | None = Field(None, description="the sender gets its own message back")
-    each: Histogram | None = Field(None, description="every receipt")
-    first: Histogram | None = Field(None, description="the first receipt of an exchange")
-    last: Histogram | None = Field(None, description="the last receipt, of exchanges whose receipts all came")
-    gap: Histogram | None = Field(None, description="from one receipt of an exchange to the next")
-    lateness: Histogram = Field(description="real send minus intended send: the generator's own delay")
+    own: Histogram | None = Field(None, description="time until the sender has its own message back")
+    each: Histogram | None = Field(None, description="time until each receipt")
+    first: Histogram | None = Field(None, description="time until the first receipt of an exchange")
+    last: Histogram | None = Field(
+        None, description="time until the last receipt of an exchange, for exchanges whose receipts all arrived"
+    )
+    gap: Histogram | None = Field(None, description="time from one receipt of an exchange to the next")
+    lateness: Histogram = Field(description="actual send time minus intended send time: the generator's own delay")
     connect: Histogram = Field(
-        description="from the moment at which a client was due to connect to its join acknowledgement, refusals and "
-        "retries included; a client that never became a member counts with the time that it had waited. "
-        "With method 1: from dialling, of the clients that joined in the stage"
+        description="time from when a client was due to connect to its join acknowledgement, including refusals and "
+        "retries; a client that never became a member counts with the time that it had waited. With method 1: time "
+        "from dialling, for the clients that joined in the stage"
     )
 
 
@@ -108,7 +121,7 @@ class Beside(Document):
 
     messages: Messages
     receipts: Receipts
-    own: Histogram = Field(description="from when it was due to its receipt")
+    own: Histogram = Field(description="time from when an exchange was due to its receipt")
 
 
 class Outage(Document):
@@ -117,52 +130,63 @@ class Outage(Document):
     """
 
     kill: Kill
-    kill_us: NonNegativeInt = Field(description="when something was to be killed")
-    begin_us: NonNegativeInt = Field(description="messages that were due from then to the end are counted here alone")
+    kill_us: NonNegativeInt = Field(description="planned time of the kill")
+    begin_us: NonNegativeInt = Field(
+        description="start of the outage's window; messages that are due in the window are counted only here"
+    )
     end_us: NonNegativeInt
-    disconnects: NonNegativeInt = Field(description="members whose connection ended; they connect again by themselves")
-    attempts: NonNegativeInt = Field(description="to connect again")
-    failed: NonNegativeInt = Field(description="of these, not ended by a membership")
-    not_back: NonNegativeInt = Field(description="clients that were no members again when the window ended")
+    disconnects: NonNegativeInt = Field(description="members whose connection ended; they reconnect by themselves")
+    attempts: NonNegativeInt = Field(description="attempts of clients to reconnect")
+    failed: NonNegativeInt = Field(description="attempts that did not end in a membership")
+    not_back: NonNegativeInt = Field(description="clients that were not members again when the window ended")
     back_us: NonNegativeInt | None = Field(
-        description="when the last client was a member again; null where one never was, or none was away"
+        description="time at which the last client was a member again; null if one never was, or if none was away"
     )
     last_lost_us: NonNegativeInt | None = Field(
-        description="when the last message was due that was sent and that a member never got; null for none"
+        description="due time of the last message that was sent and that a member never received; null for none"
     )
-    lost_after: NonNegativeInt = Field(description="receipts of messages that were due once all clients were back")
+    lost_after: NonNegativeInt = Field(description="lost receipts of messages that were due once all clients were back")
     messages: Messages
     receipts: Receipts
     reconnect: Histogram = Field(
-        description="from the moment at which the attempt that succeeded was due to its join acknowledgement"
+        description="time from when the successful attempt was due to its join acknowledgement"
     )
-    away: Histogram = Field(description="from the end of a client's connection to its next join acknowledgement")
+    away: Histogram = Field(description="time from the end of a client's connection to its next join acknowledgement")
 
 
 class StageReport(Document):
     """One stage: the load offered in its steady window, and the results."""
 
     name: str
-    parameters: dict[str, str | int | float | bool] = Field(description="those that are others than the load's")
+    parameters: dict[str, str | int | float | bool] = Field(
+        description="parameters with other values in this stage than in the load"
+    )
     begin_us: NonNegativeInt = Field(description="start of the steady window")
     end_us: NonNegativeInt
     clients: Clients
     messages: Messages
     receipts: Receipts
     arrived: NonNegativeInt = Field(
-        description="first receipts inside the steady window, whenever their messages were due"
+        description="receipts that arrived inside the steady window, without duplicates, whenever their messages were "
+        "due"
     )
     traffic: Traffic
-    rooms: Rooms | None = Field(default=None, description="where the server names the groups")
-    spun_us: NonNegativeInt = Field(description="time that event loops asked the kernel in vain, to act in time")
+    rooms: Rooms | None = Field(
+        default=None, description="groups that the server made; null if the server does not name the groups"
+    )
+    spun_us: NonNegativeInt = Field(
+        description="time that event loops spent polling the kernel without an event, in order to act in time"
+    )
     histograms: Histograms
     beside: dict[str, Beside] = Field(
         default={},
-        description="exchanges beside the first, by the names that the protocol has for them; messages, receipts and "
-        "histograms above are of the first one, but for the lateness, which is of all",
+        description="exchanges beside the first, by their names in the protocol; the messages, receipts and "
+        "histograms above cover only the first one, except for the lateness, which covers all",
     )
     outage: Outage | None = Field(
-        default=None, description="messages, receipts and latencies above are without those of its window"
+        default=None,
+        description="results of the kill, whose window the messages, receipts and latencies above exclude; null if "
+        "nothing was killed",
     )
 
 
@@ -176,11 +200,13 @@ class LoadTimeline(Document):
     clients: list[NonNegativeInt]
     sent: list[NonNegativeInt]
     received: list[NonNegativeInt]
-    latency: list[Histogram | None] = Field(description="the headline's of that second; null when there were none")
-    expected: list[NonNegativeInt] = Field(description="receipts owed of the messages that were due in that second")
-    lost: list[NonNegativeInt] = Field(description="of these, never received")
-    sent_bytes: list[NonNegativeInt] = Field(description="TCP payload, clients to server")
-    received_bytes: list[NonNegativeInt] = Field(description="TCP payload, server to clients")
+    latency: list[Histogram | None] = Field(
+        description="latency of the headline in each second; null for a second without one"
+    )
+    expected: list[NonNegativeInt] = Field(description="receipts owed for the messages that were due in the second")
+    lost: list[NonNegativeInt] = Field(description="expected receipts that never arrived")
+    sent_bytes: list[NonNegativeInt] = Field(description="TCP payload from clients to server")
+    received_bytes: list[NonNegativeInt] = Field(description="TCP payload from server to clients")
 
 
 class ReportedError(Document):
@@ -194,7 +220,7 @@ class Shortage(Document):
     """Connections that failed because the generator's own machine lacked something; not among `connect_failures`."""
 
     reason: Literal["open_files", "addresses", "buffers", "memory"] = Field(
-        description="EMFILE or ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM"
+        description="open_files: EMFILE or ENFILE; addresses: EADDRNOTAVAIL; buffers: ENOBUFS; memory: ENOMEM"
     )
     count: NonNegativeInt
 
@@ -214,10 +240,12 @@ class LoadReport(Document):
     url: str
     seed: int
     segment: str = Field(description='the k6 execution segment that this generator played, e.g. "0:1"')
-    parameters: dict[str, str | int | float | bool] = Field(description="of the suite, as they were used")
+    parameters: dict[str, str | int | float | bool] = Field(
+        description="parameters of the suite, with the values that were used"
+    )
     started_unix_us: int
     started_monotonic_us: int = Field(description="CLOCK_MONOTONIC of the machine at the start of the scenario")
-    stages: list[StageReport] = Field(description="those whose steady window ended before the generator was ended")
+    stages: list[StageReport] = Field(description="stages whose steady window ended before the generator was stopped")
     timeline: LoadTimeline
     errors: list[ReportedError]
     shortages: list[Shortage]

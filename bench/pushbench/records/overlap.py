@@ -11,8 +11,8 @@ from pushbench.records.record import Trial
 def most_rounds_at_once(trials: Sequence[Trial]) -> int:
     """The most rounds of one server that had a trial in the middle of another one; 0 without trials.
 
-    Machines that share a run play other servers meanwhile. `started` counts whole seconds, so trials in turns may seem
-    to overlap at their ends, but not in the middle.
+    Machines that share a run play other servers meanwhile. `started` counts whole seconds, so consecutive trials may
+    seem to overlap at their ends, but not in the middle.
     """
     return max((len(_beside(each, trials)) for each in trials), default=0)
 

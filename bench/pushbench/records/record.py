@@ -19,7 +19,7 @@ from pushbench.records.vocabulary import ORIGINAL, Name, Vocabulary
 METHOD = 2
 """The number of the metrics' definitions, kept in each record's environment; docs/method.md says what 1 was."""
 Parameters = dict[str, str | int | float | bool]
-"""Of a suite, by their names."""
+"""Parameters of a suite, by their names."""
 
 
 def _instant(text: str) -> str:
@@ -38,8 +38,8 @@ class Commit(Document):
     sha: str
     ref: str
     subject: str
-    author_time: str = Field(description="ISO 8601 with offset")
-    dirty: bool = Field(description="the work tree had changes that the commit does not hold")
+    author_time: str = Field(description="author time of the commit, ISO 8601 with offset")
+    dirty: bool = Field(description="whether the work tree had changes that the commit does not contain")
 
 
 class Harness(Document):
@@ -56,32 +56,40 @@ class Environment(Document):
     different keys must never be compared.
     """
 
-    key: Slug = Field(description="short digest over the other fields, the host name left out")
+    key: Slug = Field(description="short digest of the other fields, without the host name")
     cpu_model: str
-    cpus: int = Field(description="logical CPUs that the run could use")
-    physical_cores: int | None = Field(description="null where the driver is kubernetes, whose nodes do not tell")
-    memory_bytes: int
-    kernel: str = Field(description="release, shortened to what can change results: 6.18")
-    engine: str | None = Field(description="container engine and version, for the docker driver")
-    driver: Literal["process", "docker", "kubernetes", "remote"] = Field(
-        description="remote: the servers run elsewhere, so nothing of them was started or metered"
+    cpus: int = Field(description="number of logical CPUs that the run could use")
+    physical_cores: int | None = Field(
+        description="number of physical cores; null for the driver kubernetes, whose nodes do not report it"
     )
-    workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")
+    memory_bytes: int
+    kernel: str = Field(description="release of the kernel, shortened to what can change results, such as 6.18")
+    engine: str | None = Field(description="container engine and its version; null for a driver without one")
+    driver: Literal["process", "docker", "kubernetes", "remote"] = Field(
+        description="remote: the servers run elsewhere, so Pushbench neither started nor metered them"
+    )
+    workers: int | None = Field(
+        default=None, description="WORKERS of the servers; null for the default, one worker per CPU"
+    )
     generators: int | None = Field(
-        default=None, description="k6 processes that share the clients, where there is not one; not kept by method 1"
+        default=None,
+        description="number of k6 processes that share the clients; null for one process; not recorded by method 1",
     )
     services: dict[str, str] | None = Field(
-        default=None, description="product and version of each service that moves numbers by them: MariaDB 10.11.19"
+        default=None,
+        description="product and version of each service whose version affects results, such as MariaDB 10.11.19; "
+        "null for none",
     )
     machine: Slug | None = Field(
-        default=None, description="name of a machine that is not like the others of its run; null for any other"
+        default=None,
+        description="name of a machine that differs from the others of its run; null for any other machine",
     )
     awake: Literal[True] | None = Field(
-        default=None, description="idle CPUs polled for work instead of halting; null where they could halt"
+        default=None, description="true if idle CPUs polled for work instead of halting; null if they could halt"
     )
-    server_cpus: list[int] = Field(description="none of a server that runs elsewhere")
+    server_cpus: list[int] = Field(description="CPUs of the server; empty for a server that runs elsewhere")
     generator_cpus: list[int]
-    method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")
+    method: int | None = Field(default=None, description="number of the metrics' definitions; null means 1")
 
     @property
     def remote(self) -> bool:
@@ -102,9 +110,13 @@ class Outage(Document):
     """A kill in the steady window of a stage. The target is started again; clients come back by themselves."""
 
     kill: Kill
-    at_seconds: float = Field(ge=1, description="from the beginning of the steady window")
-    down_seconds: float = Field(0.0, ge=0, description="between the kill and the new start")
-    within_seconds: float = Field(gt=0, description="after the kill; what is due meanwhile is counted apart")
+    at_seconds: float = Field(ge=1, description="time of the kill, in seconds from the beginning of the steady window")
+    down_seconds: float = Field(0.0, ge=0, description="seconds between the kill and the new start")
+    within_seconds: float = Field(
+        gt=0,
+        description="length of the outage's window after the kill, in seconds; exchanges that are due in it are "
+        "counted separately",
+    )
 
 
 class StagePlan(Document):
@@ -115,13 +127,19 @@ class StagePlan(Document):
     """
 
     clients: int
-    closed: bool = Field(False, description="a client's next exchange is due when its last one has ended")
-    name: str = Field(default_factory=default_name, description="unique; the number of clients when left out")
+    closed: bool = Field(False, description="a client's next exchange is due when its previous one has ended")
+    name: str = Field(
+        default_factory=default_name, description="unique name of the stage; the number of clients when left out"
+    )
     ramp_seconds: float
     settle_seconds: float
     steady_seconds: float
-    parameters: Parameters = Field(default={}, description="those that are others in this stage than in the record")
-    outage: Outage | None = Field(None, description="what is killed meanwhile, of servers that have it")
+    parameters: Parameters = Field(
+        default={}, description="parameters with other values in this stage than in the record"
+    )
+    outage: Outage | None = Field(
+        None, description="kill in the steady window, for servers that have its target; null for none"
+    )
 
 
 class Schedule(Document):
@@ -138,9 +156,11 @@ class PlannedTrial(Document):
     server: str
     arm: Literal["head", "base"] = "head"
     round: int
-    order: int = Field(description="position in the run, from 0")
-    seed: int = Field(description="for the clients' phases")
-    together: bool = Field(False, description="with the other arm's trial of the round, at the same time")
+    order: int = Field(description="position of the trial in the run, from 0")
+    seed: int = Field(description="seed for the phases of the clients")
+    together: bool = Field(
+        False, description="whether the trial runs at the same time as the other arm's trial of the round"
+    )
 
 
 class ReportedVersions(Document):
@@ -154,16 +174,18 @@ class ReportedVersions(Document):
 class Finding(Document):
     """One reason to distrust a trial."""
 
-    code: str = Field(description="stable and machine-readable: generator_cpu, steal, send_lateness, ...")
-    message: str = Field(description="a sentence with the number and the bound")
-    stage: int | None = Field(None, description="index of the stage, when it concerns one")
+    code: str = Field(description="stable, machine-readable code: generator_cpu, steal, send_lateness, ...")
+    message: str = Field(description="sentence with the measured number and its bound")
+    stage: int | None = Field(
+        None, description="index of the stage that the finding concerns; null if it concerns no single stage"
+    )
 
 
 class Validity(Document):
     """Whether the trial measured the server, and the reasons if not."""
 
     valid: bool
-    reasons: list[Finding] = Field(description="each makes the trial invalid")
+    reasons: list[Finding] = Field(description="findings that make the trial invalid")
     warnings: list[Finding]
 
 
@@ -173,48 +195,58 @@ class OutageResult(Document):
     """
 
     kill: Kill
-    kill_seconds: float = Field(description="when something was killed")
-    begin_seconds: float = Field(description="what was due from then to the end is counted here alone")
+    kill_seconds: float = Field(description="time of the kill")
+    begin_seconds: float = Field(
+        description="start of the outage's window; messages that are due in the window are counted only here"
+    )
     end_seconds: float
     back_seconds: float | None = Field(
-        description="when the last client was a member again; null where one never was, or none was away"
+        description="time at which the last client was a member again; null if one never was, or if none was away"
     )
-    last_lost_seconds: float | None = Field(description="when the last message was due that a member never got")
+    last_lost_seconds: float | None = Field(
+        description="due time of the last message that a member never received; null for none"
+    )
     disconnects: int
     attempts: int
     failed: int
-    unsent: int = Field(description="messages that were due while their senders were away")
+    unsent: int = Field(description="number of messages that were due while their senders were away")
     receipts: Receipts
 
 
 PartName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=30)]
-"""of a system's containers, as its compose file calls them"""
+"""names of a system's containers, as in its compose file"""
 
 
 class StageResult(Document):
     """The results of one stage. A metric that could not be measured is null, never 0."""
 
     clients: int
-    name: str = Field(default_factory=default_name, description="of the stage, as in the schedule")
-    parameters: Parameters = Field(default={}, description="of the stage, as in the schedule")
-    begin_seconds: float = Field(description="of the steady window, from the start of the load")
+    name: str = Field(default_factory=default_name, description="name of the stage, as in the schedule")
+    parameters: Parameters = Field(default={}, description="parameters of the stage, as in the schedule")
+    begin_seconds: float = Field(description="beginning of the steady window, in seconds from the start of the load")
     end_seconds: float
     metrics: dict[str, float | None]
     parts: dict[PartName, dict[str, float | None]] = Field(
         default={},
-        description="CPU and memory of each part of a server that is a system, as `metrics` have them of all together",
+        description="CPU and memory of each part of a system, by the part's name; `metrics` has the values of all "
+        "parts together",
         max_length=16,
     )
     receipts: Receipts = Field(validation_alias=AliasChoices("receipts", "deliveries"))
-    beside: dict[Name, Receipts] = Field(default={}, description="of the exchanges beside the first", max_length=5)
+    beside: dict[Name, Receipts] = Field(
+        default={}, description="receipts of the exchanges beside the first, by the exchange's name", max_length=5
+    )
     outage: OutageResult | None = Field(
-        default=None, description="null where nothing was killed; receipts and latencies above leave its window out"
+        default=None,
+        description="results of the kill, whose window the receipts and latencies above exclude; null if nothing was "
+        "killed",
     )
     arrived: int | None = Field(
-        default=None, description="first receipts inside the steady window; null in records of method 1"
+        default=None,
+        description="receipts that arrived inside the steady window, without duplicates; null in records of method 1",
     )
     histograms: dict[Slug, Histogram] = Field(
-        description="the suite's latencies by their names, and `lateness` and `connect`", max_length=50
+        description="latencies of the suite by name, and `lateness` and `connect`", max_length=50
     )
 
     @model_validator(mode="before")
@@ -237,23 +269,23 @@ class Failure(Document):
 
     step: Literal["build", "verify", "start", "load", "stop"]
     message: str
-    log_tail: str = Field("", description="the last lines that the server printed")
+    log_tail: str = Field("", description="last lines that the server printed")
 
 
 class Trial(PlannedTrial):
     """One fresh start of one server driven once through all stages."""
 
-    started: str = Field(description="ISO 8601, UTC")
+    started: str = Field(description="start time of the trial, ISO 8601 in UTC")
     seconds: float
     build: str = Field(
-        description="source digest (process driver), image digest (docker driver), or digest of address and protocol"
+        description="digest of the sources (process driver), of the image (docker driver), or of address and protocol "
+        "(server that runs elsewhere)"
     )
     reported: ReportedVersions | None
     failure: Failure | None
     validity: Validity
     repeated: list[Finding] = Field(
-        default=[],
-        description="how the machine was disturbed in a first trial that this one replaces; else empty",
+        default=[], description="how the machine disturbed a first trial that this one replaces; empty for other trials"
     )
     stages: list[StageResult]
     timeline: Timeline | None
@@ -274,28 +306,28 @@ class Skipped(Document):
 
 
 class Elsewhere(Document):
-    """Where a server runs that Pushbench does not start. The files are those that the command line named."""
+    """Where a server runs that Pushbench does not start. The files are those named on the command line."""
 
     url: str
-    protocol: str | None = Field(None, description="--protocol; null for a server of the catalog")
-    ca: str | None = Field(None, description="--ca")
-    owner_agreed: bool = Field(False, description="--owner-agreed: the ceiling was lifted")
+    protocol: str | None = Field(None, description="value of --protocol; null for a server of the catalog")
+    ca: str | None = Field(None, description="value of --ca; null without it")
+    owner_agreed: bool = Field(False, description="whether --owner-agreed lifted the ceiling of the load")
 
 
 class Cluster(Document):
-    """Where in Kubernetes the trials ran, as the command line said it."""
+    """Where in Kubernetes the trials ran, as given on the command line."""
 
     context: str | None = Field(
-        None, description="the digest of --context, in older records its name; null for the one that was current"
+        None, description="digest of --context, or its name in older records; null for the current context"
     )
-    namespace_prefix: str | None = Field(None, description="--namespace-prefix; null for the usual one")
+    namespace_prefix: str | None = Field(None, description="value of --namespace-prefix; null for the default prefix")
 
 
 class OneSided(Skipped):
     """A server that cannot be compared."""
 
     failed: Literal["base", "head"] | None = Field(
-        None, description="the arm that did not build or conform; null where the base does not have the server"
+        None, description="arm that did not build or conform; null if the base does not have the server"
     )
 
 
@@ -304,40 +336,50 @@ class Accepting(Document):
 
     server: str = Field(max_length=200)
     metric: str = Field(max_length=100)
-    stages: Annotated[list[str], Field(max_length=100)] | None = Field(description="by name; null for all")
-    level: float | None = Field(description="the worst value that it accepts, in base units; null where it has change")
-    change: float | None = Field(description="the most by which it may get worse, as a share; null where it has level")
+    stages: Annotated[list[str], Field(max_length=100)] | None = Field(
+        description="names of the stages that the line covers; null for all"
+    )
+    level: float | None = Field(description="worst accepted value, in base units; null if the line has `change`")
+    change: float | None = Field(
+        description="largest accepted change for the worse, where 0.12 is 12 %; null if the line has `level`"
+    )
     reason: str = Field(max_length=500)
     until: date
-    where: str = Field(description="file and line", max_length=100)
-    confirmed: bool = Field(True, description="false for a line of strangers, which has no effect")
+    where: str = Field(description="file and line number", max_length=100)
+    confirmed: bool = Field(True, description="false for a line of an untrusted contributor, which has no effect")
 
 
 class Comparison(Document):
     """The comparison of a run: the head's servers with those of another commit, driven by the head's harness."""
 
     base: Commit
-    most_rounds: int = Field(description="after so many nothing more is asked; the looks are spread over them")
-    identical: list[str] = Field(description="servers whose builds are the same in both arms: nothing to measure")
-    one_sided: list[OneSided] = Field(description="servers that only one arm has, or can run, and why")
+    most_rounds: int = Field(description="maximum number of rounds, over which the looks at the results are spread")
+    identical: list[str] = Field(
+        description="servers whose builds are the same in both arms, so there is nothing to measure"
+    )
+    one_sided: list[OneSided] = Field(description="servers that only one arm has or can run, with the reason")
     injected: str | None = Field(
-        None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
+        None,
+        description="fault that was injected into the head to measure the judge itself, `none` for no fault; null for "
+        "other comparisons",
     )
     accepting: list[Accepting] = Field(
         default=[],
-        description="regressions that the head's thresholds.yml accepts and the base's does not",
+        description="lines of the head's thresholds.yml that accept a regression and that the base's does not have",
         max_length=100,
     )
-    fixed: bool = Field(False, description="all rounds were played, whatever was decided")
+    fixed: bool = Field(False, description="whether all rounds were played, regardless of what was decided")
 
 
 class Machine(Document):
     """One of several machines that share the servers of a run."""
 
     name: Slug
-    servers: list[str] = Field(description="all trials of these were on it", max_length=1000)
+    servers: list[str] = Field(description="servers whose trials all ran on this machine", max_length=1000)
     apart: str = Field(
-        "", description="why nothing of it is compared with the others; empty where it is", max_length=500
+        "",
+        description="why the results of this machine are not compared with the others; empty if they are",
+        max_length=500,
     )
 
 
@@ -345,26 +387,34 @@ class Record(Document):
     """One run on one machine, or of several alike that share its servers: servers x arms x rounds."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    id: Slug = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
-    created: Instant = Field(description="ISO 8601, UTC")
-    commit: Commit | None = Field(description="null outside a git checkout")
+    id: Slug = Field(description="unique id that sorts by time, such as 20261121T101500Z-1a2b3c")
+    created: Instant = Field(description="time of creation, ISO 8601 in UTC")
+    commit: Commit | None = Field(description="commit of the measured sources; null outside a git checkout")
     harness: Harness
     environment: Environment
     suite: Slug
-    words: Vocabulary = Field(default=ORIGINAL, description="the suite's words")
+    words: Vocabulary = Field(default=ORIGINAL, description="terms of the suite")
     profile: Slug
     parameters: Parameters
     schedule: Schedule
-    repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
-    judges_times: bool = Field(True, description="limits and margins on times are asked")
+    repeats_disturbed: bool = Field(True, description="whether a trial that the machine disturbed is repeated once")
+    judges_times: bool = Field(True, description="whether limits and margins on times apply")
     thresholds_digest: str | None
-    live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
-    watched: bool = Field(False, description="the load was drawn in a terminal meanwhile, on the generator's CPUs")
+    live: bool = Field(
+        False, description="whether metrics were streamed during the run, which costs the generator some CPU"
+    )
+    watched: bool = Field(
+        False, description="whether the load was drawn in a terminal during the run, on the generator's CPUs"
+    )
     skipped: list[Skipped] = []
-    machines: list[Machine] = Field([], description="that share the servers; empty for one machine", max_length=20)
-    comparison: Comparison | None = Field(None, description="null for a run of one arm")
+    machines: list[Machine] = Field(
+        [], description="machines that share the servers; empty for one machine", max_length=20
+    )
+    comparison: Comparison | None = Field(None, description="comparison with a base; null for a run of one arm")
     elsewhere: dict[str, Elsewhere] | None = Field(None, description="servers that run elsewhere, by id; null for none")
-    cluster: Cluster | None = Field(None, description="of the driver kubernetes; null for others, and in older records")
+    cluster: Cluster | None = Field(
+        None, description="Kubernetes cluster of the trials; null for other drivers, and in older records"
+    )
     plan: list[PlannedTrial]
     trials: list[Trial]
 

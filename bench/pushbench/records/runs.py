@@ -30,11 +30,11 @@ Column = tuple[str, str, str]
 
 CACHE_SCHEMA = 1
 FEW = 64
-"""runs that are read again each time, before the cache is written anew"""
+"""runs that are read again each time, before the cache is rewritten"""
 NEWEST = 5
-"""runs that are asked for the stages of a server"""
+"""runs to search for the stages of a server"""
 PRESENT = ("", "valid_trials")
-"""stage and metric of the column that tells whether a run had the server, valid or not"""
+"""stage and metric of the column that shows whether a run had the server, valid or not"""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class Head:
     subject: str
     parameters: Parameters
     bytes: int
-    """size of its file: an entry that is another one than before is seen by that"""
+    """size of its file: a replaced entry is detected by it"""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run in a series; `value` is None where no valid trial measured the metric."""
+    """One run in a series; `value` is None if no valid trial measured the metric."""
 
     record: str
     created: str
@@ -68,7 +68,7 @@ class Runs:
     heads: Sequence[Head]
     columns: Mapping[Column, int]
     values: Values
-    """shape (runs or more, columns), in base units; NaN where a run has no value"""
+    """shape (runs or more, columns), in base units; NaN if a run has no value"""
 
     @cached_property
     def servers(self) -> list[str]:
@@ -104,7 +104,7 @@ class Runs:
         return points
 
     def column(self, server: str, stage: str, metric: str) -> list[float]:
-        """The present values of a series."""
+        """The known values of a series."""
         column = self.columns.get((server, stage, metric))
         if column is None:
             return []
@@ -113,7 +113,7 @@ class Runs:
         return found
 
     def column_without(self, server: str, stage: str, metric: str, part: str) -> list[float]:
-        """The values of a series less those of `part`, another metric, in the runs that have both; never below 0."""
+        """The values of a series minus those of `part`, another metric, in the runs that have both; never below 0."""
         columns = [self.columns.get((server, stage, name)) for name in (metric, part)]
         if None in columns:
             return []
@@ -140,7 +140,7 @@ class Past:
     runs: Runs
     missing: str = ""
     required: bool = True
-    """whether a run is inconclusive where the past is too short or too noisy to judge it; else that is noted"""
+    """whether a run is inconclusive if the past is too short or too noisy to judge it; otherwise that is noted"""
 
 
 def day_of(head: Head) -> date:
@@ -157,7 +157,7 @@ def read_runs(
 ) -> Runs:
     """All runs of one environment, with those of the store `beside` that the first one does not have.
 
-    Raises UserError for a file that is no entry.
+    Raises UserError for a file that is not an entry.
     """
     stores = [each for each in (beside, store) if each]
     folders = [(each / environment / suite / profile).resolve() for each in stores]
@@ -183,7 +183,7 @@ def read_runs(
 
 
 def past_of(store: Path, record: Record, cache: Path) -> Past:
-    """Raises UserError for a file that is no entry."""
+    """The past of a record. Raises UserError for a file that is not an entry."""
     key, suite, profile = record.environment.key, record.suite, record.profile
     runs = read_runs(store, key, suite, profile, cache)
     before = [

@@ -1,4 +1,4 @@
-"""What a record has of each second of a trial: columns of one entry a second. Shapes only."""
+"""The data of each second of a trial: columns of one entry a second. Shapes only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic import AliasChoices, Field
 from pushbench.foundation.model import Document
 
 Latencies = list[float | None]
-"""one entry a second; null without a receipt in it"""
+"""one entry a second; null for a second without a receipt"""
 
 
 class Timeline(Document):
@@ -25,9 +25,9 @@ class Timeline(Document):
     latency_p99_seconds: Latencies = Field(validation_alias=AliasChoices("latency_p99_seconds", "delivery_p99_seconds"))
     latency_max_seconds: Latencies = Field(validation_alias=AliasChoices("latency_max_seconds", "delivery_max_seconds"))
     expected: list[int] | None = Field(
-        None, description="receipts owed of the messages that were due in that second, whenever they came"
+        None, description="receipts owed for the messages that were due in the second, whenever they arrived"
     )
-    lost: list[int] | None = Field(None, description="of these, never received")
+    lost: list[int] | None = Field(None, description="expected receipts that never arrived")
     network_in_bytes: list[int] | None = Field(
         None, description="TCP payload from clients to server, as `network_in_bytes_per_second` of a stage"
     )
@@ -37,14 +37,16 @@ class Timeline(Document):
 class Resources(Document):
     """Columns of one entry a second: the server's resources; services and generator in CPU only."""
 
-    seconds: list[float] = Field(description="time of each sample, from the start of the load")
+    seconds: list[float] = Field(description="time of each sample, in seconds from the start of the load")
     cpu_cores: list[float | None]
     memory_bytes: list[int | None]
     threads: list[int | None]
     services_cpu_cores: list[float | None]
     generator_cpu_cores: list[float | None]
     throttled_seconds: list[float | None] | None = Field(
-        default=None, description="for which a CPU quota stopped the server, over its CPUs; null: it has no quota"
+        default=None, description="time for which a CPU quota stopped the server, over its CPUs; null without a quota"
     )
-    pod_received_bytes: list[int | None] | None = Field(default=None, description="null where there is no pod")
+    pod_received_bytes: list[int | None] | None = Field(
+        default=None, description="bytes that the server's pod received; null without a pod"
+    )
     pod_sent_bytes: list[int | None] | None = None

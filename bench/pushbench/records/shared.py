@@ -18,7 +18,7 @@ SAME = (
 
 
 def merge(records: Sequence[Record]) -> Record:
-    """The record of all their trials, as if one machine had measured them. Its id follows from theirs.
+    """The record of all their trials, as if one machine had measured them. Its id is derived from their ids.
 
     Raises UserError for records that cannot be parts of one run.
     """
@@ -50,7 +50,7 @@ def _moved(trial: Planned, begin: int) -> Planned:
 
 
 def _by_name(machines: Sequence[Machine]) -> list[Machine]:
-    """One entry a machine, which may have measured several parts, one after the other."""
+    """One entry for each machine, which may have measured several parts, one after the other."""
     found: dict[str, Machine] = {}
     for each in machines:
         servers = [*(found[each.name].servers if each.name in found else ()), *each.servers]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pushbench.records.record import Record, Trial
 
 LONGEST_GAP = timedelta(minutes=3)
-"""between two trials of one part: the next server has a minute to start, and the one before 30 s to end. To give way
+"""between two trials of one part: the next server has a minute to start, and the one before 30 s to end. Giving way
 takes longer: a job ends, another one is measured, and a third one sets itself up"""
 
 
@@ -25,7 +25,7 @@ class Sitting:
 
 
 def sittings(record: Record) -> Sequence[Sitting]:
-    """The parts in order; empty if the record has no trials or invalid times, since its author is untrusted."""
+    """The parts in order; empty if the record has no trials, or invalid times: its author is untrusted."""
     try:
         times = sorted(((_times(trial), trial) for trial in record.trials), key=lambda each: each[0])
         found: list[Sitting] = []
@@ -47,7 +47,7 @@ def _times(trial: Trial) -> tuple[datetime, datetime]:
 
 
 def _left_out(trials: Sequence[Trial], before: Trial, after: Trial) -> timedelta:
-    """How long the trials took that came between these two, and were measured again after all others."""
+    """How long the trials took that ran between these two, and were measured again after all others."""
     between = (
         trial.seconds
         for trial in trials

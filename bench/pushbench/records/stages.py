@@ -1,4 +1,4 @@
-"""The names of stages: their number of clients, or their own name. What a name says of a stage."""
+"""The names of stages: their number of clients, or their own name. Also what a name says about a stage."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def is_named(stage: Stage) -> bool:
 
 
 def ranking_order(name: str, clients: float) -> tuple[bool, bool, float, list[str | int]]:
-    """A key by which the stage that ranks servers is the last: the largest that is called by its number of clients, or
-    else the largest that is not closed, or else the largest.
+    """A sort key that puts the stage that ranks servers last. That is the largest stage named by its number of clients,
+    otherwise the largest that is not closed, otherwise the largest.
 
-    A latency in a closed stage is mostly the inverse of the throughput there.
+    A latency in a closed stage is mostly the inverse of its throughput.
     """
     return name.isdigit(), "closed" not in name.split("-"), clients, by_numbers(name)
 
 
 def headline(stages: Sequence[Stage]) -> int:
-    """The index of the stage that ranks servers. Raises ValueError where there is none."""
+    """The index of the stage that ranks servers. Raises ValueError if there is none."""
     return max(range(len(stages)), key=lambda index: ranking_order(stages[index].name, stages[index].clients))
 
 
 def by_numbers(name: str) -> list[str | int]:
-    """A key by which `open-50` is before `open-200`."""
-    parts = re.split(r"([0-9]+)", name)  # text and numbers in turn
+    """A sort key that puts `open-50` before `open-200`."""
+    parts = re.split(r"([0-9]+)", name)  # text and numbers alternate
     return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 

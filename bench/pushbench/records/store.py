@@ -23,7 +23,7 @@ from pushbench.records.record import Record
 SCHEMA = 1
 SUFFIXES = (".json", ".json.gz")
 LARGEST_BYTES = 256 << 20
-"""of a record that was compressed, a hundred times what is usual: a file of a few kilobytes may claim any size"""
+"""of a compressed record, a hundred times the usual size: a file of a few kilobytes may expand to any size"""
 
 
 def new_id() -> str:
@@ -71,7 +71,7 @@ def write_record(records: Path, record: Record) -> Path:
 
 
 def read_record(path: Path) -> Record:
-    """Raises UserError, in one line, for a file that is missing, truncated, newer or not a record."""
+    """Read a record. Raises UserError, in one line, for a file that is missing, truncated, newer or not a record."""
     try:
         found = json.loads(_unpacked(path) if path.suffix == ".gz" else path.read_bytes())
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def find_record(records: Path, name: str = "latest") -> Path:
 
 
 def read_found(records: Path, name: str = "latest") -> Record:
-    """The record of that name. Where the newest cannot be read, the UserError names the newest that can."""
+    """The record of that name. If the newest cannot be read, the UserError names the newest readable one."""
     path = find_record(records, name)
     try:
         return read_record(path)

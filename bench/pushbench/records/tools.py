@@ -1,4 +1,4 @@
-"""The tools of a run that may move numbers and are not part of the environment's key. Pure."""
+"""The tools of a run that may affect numbers and are not part of the environment's key. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Versions(Document):
 class Tools(Document):
     """The tools that a run was measured with."""
 
-    harness: dict[str, str] = Field(description="facts by their titles: of the generator, and how long its load lasts")
+    harness: dict[str, str] = Field(description="facts about the generator and the duration of its load, by title")
     servers: dict[str, Versions]
 
 
@@ -51,7 +51,7 @@ def tools(harness: Harness, schedule: Schedule, reported: Mapping[str, ReportedV
 
 
 def _lasts(schedule: Schedule) -> str:
-    """The durations of the schedule, which move high percentiles; its stages are visible elsewhere."""
+    """The durations of the schedule, which affect high percentiles; its stages are visible elsewhere."""
     stages = [f"{stage.steady_seconds:g}" for stage in schedule.stages]
     each = stages[0] if len(set(stages)) == 1 else ", ".join(stages)
     return f"{schedule.warmup_seconds:g} s of warm-up, stages of {each} s"

@@ -15,7 +15,7 @@ from pushbench.foundation.model import Document
 from pushbench.records.load_report import Kind
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,29}$")]
-"""part of the names of metrics: `delivery` makes `delivery_seconds.p95`"""
+"""part of the names of metrics: `delivery` gives `delivery_seconds.p95`"""
 Title = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9 -]{0,29}$")]
 """safe in every page and comment, because records come from strangers, too"""
 Point = Literal["mean", "p50", "p95", "p99", "max"]
@@ -29,11 +29,11 @@ class Latency(Document):
 
     title: Title
     until: Kind = Field(
-        description="own: the sender has its own message back; each: every receipt; first, last: of an exchange; "
-        "gap: from one receipt to the next"
+        description="own: until the sender has its own message back; each: until each receipt; first, last: until the "
+        "first or last receipt of an exchange; gap: from one receipt to the next"
     )
     shown: Annotated[list[Point], Field(min_length=1)] = Field(
-        default=["p50", "p95", "p99"], description="in tables and charts over time"
+        default=["p50", "p95", "p99"], description="points of the latency that tables, and charts over time, show"
     )
 
 
@@ -49,7 +49,7 @@ class Told(Document):
 
     title: Title
     points: Annotated[list[Point], Field(min_length=1)] = Field(
-        default=["p50", "p99"], description="that the server tells, and that tables and charts show"
+        default=["p50", "p99"], description="points that the server reports, and that tables and charts show"
     )
 
 
@@ -65,22 +65,25 @@ class Vocabulary(Document):
 
     work: Work
     exchanges: Annotated[dict[Name, Exchange], Field(min_length=1, max_length=5)] = Field(
-        description="the first one makes the unit of work; the others, which clients have beside it, have the names of "
-        "their protocol and owe one receipt each, to their client"
+        description="exchanges by name. The first one makes the unit of work. The others, which clients have beside "
+        "it, are named as in their protocol and owe one receipt each, to their client"
     )
-    headline: str = Field(description="the latency metric that is shown where there is room for one")
+    headline: str = Field(description="latency metric that is shown if there is room for only one")
     supersedes: bool = Field(
-        default=False, description="a receipt may make earlier ones needless, which are then superseded and not lost"
+        default=False,
+        description="whether a receipt may make earlier ones unnecessary; these are then superseded, not lost",
     )
 
     told: Annotated[dict[Name, Told], Field(max_length=5)] = Field(
-        default={}, description="what servers tell of themselves: the metric has the median of the seconds of a stage"
+        default={},
+        description="times that servers report about themselves; the metric is the median over the seconds of a stage",
     )
     rooms: Title | None = Field(
-        default=None, description="what groups are called that the server makes and ends while clients play"
+        default=None,
+        description="title of groups that the server makes and ends while clients play; null without such groups",
     )
     recovers: bool = Field(
-        default=False, description="clients come back after an outage, so that its metrics can be measured"
+        default=False, description="whether clients come back after an outage, so that its metrics can be measured"
     )
 
     @property
@@ -139,4 +142,4 @@ ORIGINAL = Vocabulary(
     },
     headline="delivery_seconds.p95",
 )
-"""of records from before they had one: there was one suite"""
+"""for records older than vocabularies: there was only one suite"""

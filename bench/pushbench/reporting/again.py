@@ -1,4 +1,4 @@
-"""The command that measures a run again: one answer for terminals, Markdown, comments and the site. Pure."""
+"""The command that repeats a measurement: the same for terminals, Markdown, comments and the site. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pushbench.records.record import Comparison, Parameters, Record
 
 
 def command(record: Record) -> str:
-    """The command that repeats the run, in a checkout that has its sources."""
+    """The command that repeats the run in a checkout that has its sources."""
     return shlex.join(["./pushbench", *_verb(record), *_what(record), *_how(record)])
 
 
 def command_from_anywhere(record: Record) -> str:
-    """The same for a reader whose checkout may be at another commit. `compare` checks out both of its arms itself."""
+    """The same for a reader whose checkout may be at another commit. `compare` checks out both of its arms."""
     commit = record.commit
     if commit is None or commit.dirty or _checks_out(record.comparison):
         return command(record)
@@ -51,12 +51,12 @@ def _servers(record: Record) -> list[str]:
             trusted = ["--ca", where.ca] if where.ca else []
             return ["--url", where.url, "--protocol", where.protocol, "--name", name, *trusted]
     one_sided = record.comparison.one_sided if record.comparison else ()
-    servers = record.servers or [each.server for each in one_sided]  # twice where it works on neither side
+    servers = record.servers or [each.server for each in one_sided]  # twice if it works on neither side
     return ["--servers", ",".join(dict.fromkeys(servers))] if servers else []
 
 
 def _how(record: Record) -> Iterator[str]:
-    """`calibrate measure` knows no option but the driver."""
+    """`calibrate measure` has no option except the driver."""
     environment, compared = record.environment, record.comparison
     if not environment.remote:
         yield from ("--driver", environment.driver)
@@ -76,7 +76,7 @@ def _how(record: Record) -> Iterator[str]:
     if record.plan and not compared:
         first = record.plan[0]
         rounds = max(planned.round for planned in record.plan)
-        yield from ("--rounds", str(rounds), "--seed", str(first.seed - first.round))  # as plan.make_plan adds them
+        yield from ("--rounds", str(rounds), "--seed", str(first.seed - first.round))  # the inverse of plan.make_plan
 
 
 def _parameters(parameters: Parameters) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The table of all servers, one for each suite, from compact records of one environment: Markdown. Pure.
 
-Places are those of the ranking (`statistics/ties`). Trials of several runs count together where a server has the same
-build in them; of two builds the newer one counts.
+Places are those of the ranking (`statistics/ties`). Trials of several runs are combined if a server has the same build
+in them; of two builds, the newer one counts.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pushbench.statistics import ties
 BEGIN = "<!-- all servers: written by `./pushbench findings`, do not edit -->"
 END = "<!-- all servers: end -->"
 MILLISECONDS, MICROSECONDS, MEGABYTES = 1e3, 1e6, 1e-6
-"""in one: a column has one unit, so that it can be compared without reading units"""
+"""per base unit: each column has one unit, so its values compare at a glance"""
 COMMIT = 12
-"""characters of a commit's name"""
+"""characters of a commit's hash"""
 
 
 def replaced(document: str, tables: str, where: str) -> str:
-    """The document with these tables between its markers. Raises UserError where it does not have both once."""
+    """The document with these tables between its markers. Raises UserError unless it has each marker exactly once."""
     before, begin, rest = document.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end) or BEGIN in rest or END in after or END in before:
@@ -45,7 +45,7 @@ def render_all_servers(kept: Kept) -> str:
 
 @dataclass(frozen=True)
 class _Server:
-    """A server's trials of all runs that have its newest build."""
+    """A server's trials in all runs that have its newest build."""
 
     name: str
     newest: CompactServer
@@ -71,7 +71,7 @@ def _suite(kept: Kept, suite: str) -> str:
     groups = ties.groups([each.subject for each in placed.values()])
 
     def carries(name: str) -> list[str]:
-        """The cell of the column that is there where anything was searched."""
+        """The cell of the column `carries`; no cell if no server has a search."""
         return [_capacity(carried.pop(name, None))] if searches else []
 
     place = 1
@@ -111,13 +111,13 @@ def _server(name: str, runs: Sequence[CompactRun]) -> _Server:
 
 
 def _carried(searches: Sequence[CapacityEntry]) -> dict[str, KeptCapacity]:
-    """What each server carried in the newest search that has it, asked as in the newest search of all."""
+    """Each server's capacity in the newest search that has it, with the conditions of the newest search of all."""
     asked = searches[-1].asked if searches else ""
     return {server: kept for search in searches if search.asked == asked for server, kept in search.servers.items()}
 
 
 def _title(suite: str, runs: Sequence[CompactRun]) -> str:
-    """A stage is named where its name says more than its clients: a closed one has no rate of its own."""
+    """The heading of a suite. A stage is named if its name adds to its clients: a closed one has no rate of its own."""
     if not runs:
         return f"**{suite}**"
     newest = runs[-1]

@@ -1,4 +1,4 @@
-"""Capacities for people: a few lines for each server."""
+"""Capacities for readers: a few lines for each server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BINDS = {
 
 
 def render_capacities(record: CapacityRecord, results: Sequence[CapacityResult], width: int = 80) -> str:
-    """The servers that carry most, then those without a number, in `width` columns where names are short."""
+    """The servers by capacity, highest first, then those without a number; `width` columns if names are short."""
     what = "clients" if record.search.searched == CLIENTS else f"{record.words.exchange.plural.lower()}/s"
     lines = [f"{record.suite}: the most {what} within the limits of the suite", ""]
     for each in sorted(results, key=lambda found: (found.carried is None, -(found.carried or 0), found.server)):
@@ -57,7 +57,7 @@ def _server(record: CapacityRecord, found: CapacityResult, width: int) -> Iterat
 
 
 def _interval(found: CapacityResult) -> str:
-    """From the least that a start carried to the most that one refused. A lower bound has no upper end."""
+    """From the least that a start carried to the most that one did not. A lower bound has no upper end."""
     if found.low is None or found.at_least or found.high is None:
         return ""
     return f" [{found.low:,} to {found.high:,}]"

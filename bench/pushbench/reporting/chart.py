@@ -1,4 +1,4 @@
-"""A series as a text chart: a dot for each run, its level as a line, and the values at both borders."""
+"""A series as a text chart: a dot for each run, its level as a line, and the lowest and highest value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOT, LEVEL, CHANGE = "\u25cf", "\u2500", "\u2502"
 def draw(
     values: Sequence[float], changes: Sequence[Change], level: float | None, format_: Callable[[float], str], width: int
 ) -> list[str]:
-    """Draw at most `width` columns; with more runs than columns, those in one column share a dot at their median."""
+    """Draw at most `width` columns; with more runs than columns, the runs in a column share a dot at their median."""
     low, high = min(values), max(values)
     labels = [format_(high), format_((low + high) / 2), format_(low)]
     margin = max(map(len, labels)) + 1

@@ -1,4 +1,4 @@
-"""Which charts a report has: against load, and by the second. Pure."""
+"""The charts of a report: against load, and by the second. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushbench.reporting.summary import StageSummary, Summary
 
 
 def charts(record: Record, summary: Summary, drawn: Mapping[str, Look]) -> list[Chart]:
-    """Those that have anything to draw; `drawn` has the look of each server."""
+    """The charts that have anything to draw; `drawn` has the look of each server."""
     found = (*_against_load(record, summary, drawn), *_by_second(record, drawn))
     return [chart for chart in found if any(_drawn(chart))]
 
@@ -60,13 +60,13 @@ def _of_stages(stages: Sequence[StageSummary], metric: str) -> list[Point]:
 
 
 def _limit(verdict: Verdict, metric: Metric) -> float | None:
-    """The upper limit that holds for all servers and stages alike."""
+    """The upper limit, if all servers and stages share one."""
     found = {limit.bound.value for limit in verdict.limits if limit.metric == metric.name and limit.bound.side == "max"}
     return found.pop() if len(found) == 1 else None
 
 
 def _by_second(record: Record, drawn: Mapping[str, Look]) -> Iterator[Chart]:
-    """Of the first valid trial of each server."""
+    """The charts by the second, from the first valid trial of each server."""
     known = [trial for server in record.servers if (trial := _first(record, server))]
     bands = next(
         ([(stage.begin_seconds, stage.end_seconds) for stage in each.stages] for each in known if each.stages), []

@@ -1,6 +1,6 @@
-"""The comment on a pull request: one screen, and the rest folded. Pure; step summary and check run have the same text.
+"""The comment on a pull request: one screen, the rest folded. Pure; step summary and check run have the same text.
 
-Everything from a pull request passes `markdown.escape`, so that it is plain text.
+Everything from a pull request goes through `markdown.escape`, so that it is plain text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pushbench.reporting.summary import Summary
 from pushbench.reporting.table import changes_table, levels_table, limits_table, loud, moved_table, stage_table
 
 MARK = "<!-- pushbench: this comment is kept up to date -->"
-"""by which the comment of an earlier push is found"""
+"""identifies the comment of an earlier push"""
 MOST_BYTES = 60_000
-"""in UTF-8; GitHub takes comments of 65,536 characters and check runs of 65,535 bytes"""
+"""in UTF-8; GitHub accepts comments of 65,536 characters and check runs of 65,535 bytes"""
 MOST_SENTENCES = 12
 """of one kind on the first screen"""
 MOST_ROWS = 8
@@ -46,28 +46,28 @@ TALLY: dict[Outcome, str] = {
 class Link:
     title: str
     url: str
-    """ours, never a pull request's"""
+    """always Pushbench's own, never from a pull request"""
 
 
 @dataclass(frozen=True)
 class Intended:
-    """Lines of YAML that accept what got worse."""
+    """Lines of YAML that accept a regression."""
 
     file: str
-    """which they go to, such as `thresholds.yml`"""
+    """the file that the lines belong in, such as `thresholds.yml`"""
     lines: Sequence[str]
     how: str
-    """where in it, and what else is to be done, in sentences"""
+    """the place in the file, and any further steps, in sentences"""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that was measured."""
+    """One measurement in the comment."""
 
     record: Record
     summary: Summary
     intended: Sequence[Intended] = ()
-    """of each file that takes some"""
+    """for each file that needs some"""
     explanations: Sequence[Explanation] = ()
     """of servers that got worse in CPU"""
 
@@ -77,20 +77,20 @@ class Message:
     outcome: str
     parts: Sequence[Part]
     sentences: Sequence[str] = ()
-    """what happened beside what was measured, such as why something was not"""
+    """events beside the measurements, such as the reason for a missing one"""
     links: Sequence[Link] = ()
     about: str = ""
-    """which commit was measured, in a sentence"""
+    """a sentence with the measured commit"""
     headline: str = ""
-    """the outcome in words of the reader, such as `waiting for a maintainer`; the outcome itself where it is empty"""
+    """the outcome for the reader, such as `waiting for a maintainer`; if empty, the outcome itself"""
     advice: Sequence[str] = ()
     """what the reader can do now"""
     commands: Sequence[str] = ()
-    """that carry the advice out, for a shell or a comment"""
+    """commands that carry out the advice, for a shell or a comment"""
 
 
 def comment(message: Message) -> str:
-    """The comment, at most `MOST_BYTES`: folded parts that do not fit are left out, with a note."""
+    """The comment, at most `MOST_BYTES`: folded parts that do not fit are replaced by a note."""
     several = len(message.parts) > 1
     first = [MARK, f"### Pushbench: {escape(message.headline or loud(message.outcome))}", ""]
     first += [inline(one_line(message.about, 600)), ""] if message.about else []
@@ -176,13 +176,13 @@ def _changed(verdict: Verdict) -> Iterator[str]:
 
 
 def _explained(part: Part) -> Iterator[str]:
-    """The functions that gained most."""
+    """The functions with the largest gains."""
     for each in part.explanations[:MOST_EXPLAINED]:
         yield from (f"**{escape(explained.heading(each))}**", "", *table_lines(explained.table(each)), "")
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
-    """Why the run does not pass, what was not decided, and what was not measured. Omits what the table says."""
+    """Why the run does not pass, what was not decided, and what was not measured. Omits what the table shows."""
     in_table = {
         sentences.change(change)
         for change in verdict.changes
@@ -210,7 +210,7 @@ def _advice(message: Message) -> Iterator[str]:
 
 
 def _intended(part: Part) -> Iterator[str]:
-    """The lines that accept the change, if short enough for the first screen; otherwise they are folded."""
+    """The lines that accept the change if they are short enough for the first screen; otherwise they are folded."""
     for each in part.intended:
         file = inline(f"`{each.file}`")
         if len(each.lines) <= MOST_INTENDED:
@@ -236,7 +236,7 @@ def _links(links: Sequence[Link]) -> Iterator[str]:
 
 
 def _folded(part: Part) -> Iterator[tuple[str, list[str]]]:
-    """The folded parts, the most wanted first."""
+    """The folded parts, the most useful first."""
     record, summary, verdict = part.record, part.summary, part.summary.verdict
     for each in part.intended:
         if len(each.lines) > MOST_INTENDED:

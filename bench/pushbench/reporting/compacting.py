@@ -18,9 +18,7 @@ SIGNIFICANT_DIGITS = 5
 
 
 def compact_run(record: Record, verdict: Verdict) -> CompactRun:
-    """The run at its headline's stage. Raises UserError for one whose sources could not be found again, and for one
-    that has no ranking.
-    """
+    """The run at its headline's stage. Raises UserError if its sources cannot be reproduced, or without a ranking."""
     if record.commit is None or record.commit.dirty:
         raise UserError(f"{record.id}: not kept: its sources are no commit", hint="commit them and measure again")
     if record.comparison or not record.complete or not record.judges_times:
@@ -45,7 +43,7 @@ def compact_run(record: Record, verdict: Verdict) -> CompactRun:
 
 
 def compact_capacity(record: CapacityRecord) -> CompactCapacity:
-    """The search. Raises UserError for one of uncommitted sources, and for one that was interrupted."""
+    """The search. Raises UserError for a search of uncommitted sources or an interrupted one."""
     require_whole(record)
     return CompactCapacity(environment=record.environment, entry=entry_of(record))
 

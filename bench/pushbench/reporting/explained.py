@@ -1,4 +1,4 @@
-"""Why a server takes more CPU than its base: the functions that gained most, as a table. Pure."""
+"""Why a server takes more CPU than its base: the functions with the largest gains, as a table. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pushbench.profiling.explanation import SHOWN, ExplainedFunction, Explanatio
 from pushbench.reporting.table import Cell, Line, Table
 
 LONGEST_TITLE = 60
-"""characters of a function with its file; of a longer one the middle is left out"""
+"""characters of a function with its file; a longer title loses its middle"""
 
 
 def heading(found: Explanation) -> str:
@@ -16,7 +16,7 @@ def heading(found: Explanation) -> str:
 
 
 def table(found: Explanation) -> Table:
-    """The functions that gained more than chance explains; where none did, those that gained most."""
+    """The functions that gained more than chance explains; without any, those with the largest gains."""
     functions = (found.gained or found.functions)[:SHOWN]
     return Table(
         headings=["base", "head", "change", "share"],

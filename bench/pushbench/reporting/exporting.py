@@ -31,9 +31,9 @@ Tool = Literal["customSmallerIsBetter", "customBiggerIsBetter"]
 
 
 def github_action_benchmark(record: Record, summary: Summary) -> dict[Tool, list[Benchmark]]:
-    """The headline metrics of the largest stage, of servers that have a valid trial, by the tool that reads them.
+    """The headline metrics of the largest stage, for servers with a valid trial, by the tool that reads them.
 
-    A name identifies one series: it includes everything that makes runs comparable, except the machine.
+    A name identifies one series: it includes everything that affects comparability, except the machine.
     """
     found: dict[Tool, list[Benchmark]] = {"customSmallerIsBetter": [], "customBiggerIsBetter": []}
     metrics = metrics_of(record.words)
@@ -72,7 +72,7 @@ def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchma
 
 
 def _series(environment: Environment) -> Iterator[str]:
-    """The settings that start another series on the same machine, if they differ from the defaults."""
+    """The settings that start a new series on the same machine, if they differ from the defaults."""
     if environment.generators:
         yield f"{environment.generators} generators"
     if environment.awake:

@@ -1,4 +1,4 @@
-"""A verdict on capacities for people: two or three lines for each server, those that fail first."""
+"""A verdict on capacities for readers: two or three lines for each server, failures first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ORDER = ("fail", "inconclusive", "pass")
 
 
 def render_capacity_verdict(verdict: CapacityVerdict) -> str:
-    """As `pushbench judge` prints it."""
+    """The verdict, as `pushbench judge` prints it."""
     against = f"the base {verdict.base}" if verdict.base else "the searches before it"
     lines = [
         f"{verdict.suite}: capacity in {_what(verdict)}, record {verdict.record}",

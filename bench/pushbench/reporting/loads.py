@@ -1,4 +1,4 @@
-"""Which stages of a run differ in their load alone, so that a line may join them; and such a table. Pure."""
+"""The stages of a run that differ only in their load, so that a line may join them; and a table of them. Pure."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pushbench.reporting.summary import ServerSummary, Summary
 from pushbench.reporting.table import BREAKS, Cell, Line, Table
 
 RATE = "_per_second"
-"""the end of the name of a parameter that is a rate, where nothing else says which one is"""
+"""the suffix of a parameter that is a rate, unless another one is named"""
 BARS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Stages that differ in their load alone."""
+    """Stages that differ only in their load."""
 
     stages: list[tuple[int, float]]
-    """indices, and the loads: clients or exchanges per second, the least first"""
+    """indices and loads: clients or exchanges per second, the lowest first"""
     is_rate: bool
     is_plain: bool
-    """open, and with the parameters of the run"""
+    """open, and without parameters of the stages' own"""
 
 
 def kinds(stages: Sequence[StagePlan], rate: str = "") -> list[Kind]:
-    """Those with the most stages first. A stage in which something is killed measures no load.
+    """The kinds, those with the most stages first. A stage with an outage measures no load.
 
     `rate` names the parameter that is the rate of all clients together.
     """
@@ -54,13 +54,13 @@ def _rate_of(stage: StagePlan, rate: str) -> str | None:
 
 
 def curve(stages: Sequence[StagePlan]) -> list[int]:
-    """The stages of the longest curve, the least load first; none where no two stages belong to one."""
+    """The stages of the longest curve, the lowest load first; empty if no two stages belong to one."""
     found = kinds(stages)
     return [index for index, _ in found[0].stages] if found and len(found[0].stages) > 1 else []
 
 
 def load_table(summary: Summary) -> Table | None:
-    """The headline of each server at each load, with a bar for each; None where there is no curve."""
+    """The headline of each server at each load, with a bar for each; None without a curve."""
     metric = metrics_of(summary.words)[summary.words.headline]
     indices = curve(summary.stages)
     values = {server.server: [_value(server, index, metric.name) for index in indices] for server in summary.servers}
@@ -94,7 +94,7 @@ def load_table(summary: Summary) -> Table | None:
 
 
 def _value(server: ServerSummary, stage: int, metric: str) -> float | None:
-    """Of a valid trial: what an invalid one says is no point of a curve."""
+    """The value from a valid trial: an invalid trial is no point of a curve."""
     if server.numbers_from != "valid trials" or stage >= len(server.stages):
         return None
     spread = server.stages[stage].metrics.get(metric)

@@ -1,7 +1,7 @@
-"""How each server is drawn: a colour, a dash and a marker, the same everywhere whatever else is measured. Pure.
+"""How each server is drawn: a colour, a dash and a marker, the same whichever other servers are measured. Pure.
 
-Colours alone cannot tell forty servers apart, least of all for colour-blind readers. Two servers of one colour differ
-in the dash of their line or in the marker on it.
+Colours alone do not distinguish forty servers, least of all for colour-blind readers. Two servers of one colour differ
+in the dash of their line or in its marker.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ DARK = {
     "shade": "#1f242b",
     "bad": "#ff9d91",
 }
-"""both as the pages have them: report-site/src/style.css"""
+"""both as in report-site/src/style.css, for the pages"""
 LIGHT_LINES = ("#5577ee", "#dd6688", "#116655", "#887722", "#2222bb", "#223300")
 DARK_LINES = ("#8888ee", "#ee5588", "#99eecc", "#eeee33", "#ccccff", "#999911")
 PATTERNS = ("", "8 4", "2 3", "9 3 2 3")
-"""of dashes, as report-site/src/theme.ts has them"""
+"""of dashes, as in report-site/src/theme.ts"""
 COLOURS, DASHES, MARKERS = len(LIGHT_LINES), len(PATTERNS), 6
 LOOKS = COLOURS * DASHES * MARKERS
 LISTED = LOOKS // 2
-"""the lines that the list may have; the other looks are those of servers that are not listed"""
+"""the maximum number of lines in the list; servers that are not listed share the other looks"""
 
 
 class Look(NamedTuple):
@@ -74,13 +74,13 @@ def read_listed(file: Path) -> list[str]:
 
 
 def looks(order: Sequence[str], servers: Iterable[str]) -> dict[str, Look]:
-    """A listed server's look follows from its line, another one's from its name."""
+    """A listed server's look depends on its line, another server's look on its name."""
     lines = {server: number for number, server in enumerate(order[:LISTED])}
     return {server: _look(lines.get(server, _by_name(server))) for server in sorted(set(servers))}
 
 
 def _look(number: int) -> Look:
-    """Colours change first, then dashes: charts have few lines, and those shall differ in what is seen best."""
+    """Colours change first, then dashes: charts have few lines, which should differ in the most visible property."""
     colour, pattern = number % COLOURS, number // COLOURS
     turn = pattern // (DASHES * MARKERS // 2)  # one turn has half of the pairs; the second is shifted by one
     return Look(colour, pattern % DASHES, (pattern + turn) % MARKERS)

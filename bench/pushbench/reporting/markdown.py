@@ -17,8 +17,8 @@ from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.summary import Summary, headline_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
-# `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
-# Markdown gave, so no escape helps: a space of no width has to follow.
+# `@` would notify people and `#` link issues when the report becomes a comment. GitHub searches the rendered text for
+# both, so no escape helps: a zero-width space has to follow.
 _MENTIONS = re.compile(r"(@|\\#)")
 _BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
@@ -65,7 +65,7 @@ def render(
 
 
 def measured_by(record: Record) -> list[str]:
-    """Machine, harness and servers, a point each."""
+    """Machine, harness and servers, one item each."""
     return [
         f"- {escape(notes.environment(record.environment))}",
         f"- {escape(notes.split(record.environment))}",
@@ -77,7 +77,7 @@ def measured_by(record: Record) -> list[str]:
 
 
 def points(section: notes.Section) -> Iterator[str]:
-    """The notes of a section, their logs below them."""
+    """The notes of a section, each followed by its logs."""
     for note in section.notes:
         yield f"- {escape(note.text)}"
         if note.log:
@@ -85,12 +85,12 @@ def points(section: notes.Section) -> Iterator[str]:
 
 
 def wrapped(text: str, indent: str = "") -> list[str]:
-    """The lines of a paragraph for a file that people read, the further ones indented."""
+    """The lines of a paragraph, wrapped for files that people read, with further lines indented."""
     return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def escape(text: str) -> str:
-    """`text` as text: no markup, no table cell, no mention, no link of its own."""
+    """`text` as plain text: no markup, no table cell, no mention, no link of its own."""
     return _escaped(one_line(text))
 
 
@@ -101,12 +101,12 @@ def _escaped(line: str) -> str:
 
 
 def in_html(text: str) -> str:
-    """`text` as text inside a line of HTML, where Markdown's escapes are shown as they are and protect from nothing."""
+    """`text` as plain text inside a line of HTML, where Markdown's escapes are shown literally and do not protect."""
     return re.sub(r"([@#])", r"\1&#8203;", html.escape(one_line(text), quote=False))
 
 
 def inline(text: str) -> str:
-    """`escape`, but what stands between two backticks is code, in which nothing is markup, mention or link."""
+    """`escape`, except that text between two backticks is code, which contains no markup, mentions or links."""
     *pieces, last = one_line(text).split("`")
     if len(pieces) % 2:
         pieces, last = pieces[:-1], f"{pieces[-1]}`{last}"
@@ -158,7 +158,7 @@ def _cell(cell: Cell) -> str:
 
 
 def fenced(lines: Sequence[str], language: str) -> list[str]:
-    """A code block that no line of it can end: the fence is longer than any run of backticks inside."""
+    """A code block that no line in it can end: the fence is longer than any run of backticks inside."""
     longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}{language}", *lines, fence]

@@ -1,6 +1,6 @@
-"""What a report says in words beside its tables: heading, environment, reasons, doubts, logs.
+"""The words of a report beside its tables: heading, environment, reasons, doubts, logs.
 
-What others wrote is passed on as it is: `terminal` and `markdown` make it safe, each in its way.
+Text from elsewhere is passed on unchanged: `terminal` and `markdown` make it safe, each for its format.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pushbench.records.record import METHOD, Environment, Finding, Parameters, R
 from pushbench.reporting.again import value_of
 
 RATE = "_per_second"
-"""the end of the names of parameters that are rates"""
+"""the suffix of parameters that are rates"""
 ERRORS_SHOWN = 3  # of each server, the most frequent first
 _NUMBER = re.compile(r"(?<![A-Za-z\d.,])[\d.,]+")
-"""but for those that are part of a name: p95 is no p99"""
-LOG_LINES_SHOWN = 12  # the end of a stack trace; the record has more
+"""except digits that are part of a name: p95 is not p99"""
+LOG_LINES_SHOWN = 12  # enough for the end of a stack trace; the record has more
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ def stage_heading(stage: StagePlan) -> str:
 
 def _load(stage: StagePlan, parameters: Parameters) -> str:
     """`open-200: 500 clients, 200 streams/s (arrivals poisson)`, `closed-10: 10 clients in a closed loop`. A rate of 0
-    is none, and in a closed loop nothing arrives."""
+    is omitted, and a closed loop has no arrivals.
+    """
     rates, others = [], {}
     for name, value in parameters.items():
         if not name.endswith(RATE):
@@ -68,7 +69,7 @@ def _load(stage: StagePlan, parameters: Parameters) -> str:
 
 
 def environment(of: Environment) -> str:
-    """`AMD EPYC 7763, 4 CPUs, Linux 6.18, process driver, 2 generators`. The method where it is an older one."""
+    """`AMD EPYC 7763, 4 CPUs, Linux 6.18, process driver, 2 generators`. Names the method if it is an older one."""
     engine = f" with {of.engine}" if of.engine else ""
     workers = f", {of.workers} workers" if of.workers else ""
     generators = f", {of.generators} generators" if of.generators else ""
@@ -88,7 +89,7 @@ def machines(record: Record) -> str:
 def split(of: Environment) -> str:
     """`server on CPUs 0-1, generator on CPUs 2-3`; `server elsewhere` where it is on another machine.
 
-    With the driver kubernetes, which nodes they are on.
+    With the driver kubernetes, it names the nodes instead.
     """
     if of.driver == "kubernetes":
         return "server on a node of its own, each generator on another"
@@ -119,7 +120,7 @@ def against(record: Record) -> str:
 
 
 def tally(verdict: Verdict) -> str:
-    """How the servers came off, the worst first: `fail: fastapi; pass: node-ws, spring-stomp`."""
+    """The servers by outcome, the worst first: `fail: fastapi; pass: node-ws, spring-stomp`."""
     outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive", "pass")
     found = {
         outcome: [server.server for server in verdict.servers if server.outcome == outcome] for outcome in outcomes
@@ -148,7 +149,7 @@ def trial_sections(record: Record, trial: Trial) -> list[Section]:
 
 
 def versions(record: Record) -> dict[str, str]:
-    """What the servers said of themselves, by id."""
+    """The versions that the servers reported, by id."""
     said = {trial.server: trial.reported for trial in record.trials if trial.reported}
     return {server: f"{said[server].framework}, {said[server].runtime}" for server in sorted(said)}
 
@@ -182,7 +183,7 @@ def _advice(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
 
 
 def _warnings(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
-    """The same warning of many trials is one note."""
+    """A warning that many trials share becomes one note."""
     by_sentence: dict[str, list[str]] = {}
     for trial in trials:
         again = (f"measured again: {sentence}" for sentence in _sentences(record, trial.repeated))
@@ -207,7 +208,7 @@ def _of(record: Record, trial: Trial) -> str:
 
 
 def _sentences(record: Record, findings: Sequence[Finding]) -> Iterator[str]:
-    """What was found in several stages, alike but for its numbers, is told once, for the largest."""
+    """Findings of several stages that differ only in numbers become one sentence, for the largest stage."""
     planned = record.schedule.stages
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -223,7 +224,7 @@ def _sentences(record: Record, findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _bracketed(parameters: Parameters) -> str:
-    """` (board_size 10, pattern steady)`; nothing when there are none."""
+    """` (board_size 10, pattern steady)`; empty without parameters."""
     listed = ", ".join(f"{name} {value_of(value)}" for name, value in parameters.items())
     return f" ({listed})" if listed else ""
 

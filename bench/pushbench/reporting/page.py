@@ -1,7 +1,7 @@
-"""A run as one HTML file, for mail and tickets: no script, no other file, no request. Pure.
+"""A run as one HTML file, for mail and tickets: no scripts, no other files, no requests. Pure.
 
-Mail programs and ticket systems run no scripts, so its charts are drawn here. Everything that a record says is escaped,
-and the policy of the page allows its own style and nothing else.
+Mail programs and ticket systems run no scripts, so the charts are drawn here. All text of a record is escaped, and the
+page's policy allows nothing except its own style.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pushbench.reporting.table import Cell, Table, changes_table, levels_table, 
 
 
 def render(record: Record, summary: Summary, ranking: Ranking | None, listed: Sequence[str] = ()) -> str:
-    """The whole document. `listed` are the servers whose looks are, as `looks` takes them."""
+    """The whole document. `listed` are the servers with a fixed look, as for `looks`."""
     title = notes.heading(record)
     return "\n".join(
         [

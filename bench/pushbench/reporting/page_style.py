@@ -1,4 +1,4 @@
-"""The style of the one-file report. Text only: nothing of a record is in it."""
+"""The style of the one-file report. It is constant text: nothing of a record is in it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Line charts as SVG, drawn without a script: mail and tickets show them, too. Pure.
+"""Line charts as SVG without scripts, for mail and tickets as well. Pure.
 
-A line has the look of its server. Its colours are attributes, so it can be read where a style sheet is not; a style
-sheet with the same classes has those of the dark theme.
+A line has the look of its server. Its colours are attributes, so the chart is readable where style sheets are ignored.
+A style sheet for the same classes provides the dark theme.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pushbench.reporting.looks import DARK, DARK_LINES, LIGHT, LIGHT_LINES, PATT
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 18, 38
 HEADING = 46
-"""height of what stands above a picture of its own"""
+"""height of the heading of a standalone picture"""
 FONT = 12
 LETTER = 0.6 * FONT
-"""width of a letter, on average"""
+"""average width of a letter"""
 MARKS = 12
-"""at most, on a line"""
+"""at most on a line"""
 SMALLEST, LARGEST = 1e-12, 1e18
-"""that are drawn, in base units"""
+"""limits of the values that are drawn, in base units"""
 MOST_POINTS = 300
-"""of a line; of more, each point is the largest of several"""
+"""of a line; with more, each point is the largest of several"""
 
 Point = tuple[float, float]
 
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Upright:
-    """A named place of the horizontal axis."""
+    """A named position on the horizontal axis."""
 
     x: float
     label: str
@@ -51,11 +51,11 @@ class Chart:
     said: Callable[[float], str]
     """a value of the axis in words"""
     across: str
-    """what the horizontal axis has"""
+    """the title of the horizontal axis"""
     marks: Sequence[tuple[float, str]] = ()
-    """on the horizontal axis; its own numbers where there are none"""
+    """on the horizontal axis; if empty, the axis has numbers of its own"""
     bands: Sequence[tuple[float, float]] = ()
-    """what is measured of it"""
+    """the measured parts of the horizontal axis"""
     limit: float | None = None
     logarithmic: bool = False
     across_logarithmic: bool = False
@@ -84,7 +84,7 @@ def swatch(look: Look) -> str:
 
 
 def draw(chart: Chart) -> str:
-    """The chart for a page with `dark_style`; nothing where there is nothing to draw."""
+    """The chart for a page with `dark_style`; empty if there is nothing to draw."""
     if not (inside := _inside(chart)):
         return ""
     name = escape(chart.title)
@@ -92,7 +92,7 @@ def draw(chart: Chart) -> str:
 
 
 def standalone(chart: Chart, about: str, newest: str) -> str:
-    """The chart as a file of its own, with a heading, what it is about below that, and the newest value beside it."""
+    """The chart as a file of its own, with a heading, a line about it below, and the newest value beside it."""
     if not (inside := _inside(chart)):
         return ""
     height = HEIGHT + HEADING
@@ -158,7 +158,7 @@ def _up(values: Sequence[float], chart: Chart) -> _Scale:
 
 
 def _nice(low: float, high: float) -> list[float]:
-    """Three to six round numbers between both."""
+    """Three to six round numbers from `low` to `high`."""
     if high <= low:
         return [low]
     rough = (high - low) / 6
@@ -168,7 +168,7 @@ def _nice(low: float, high: float) -> list[float]:
 
 
 def _steps(low: float, high: float) -> Iterator[float]:
-    """1, 2, 5, 10 and so on; only powers of ten over many of them."""
+    """1, 2, 5, 10 and so on; powers of ten only if they cover a wide range."""
     first, last = floor(log10(low)), ceil(log10(high))
     for power in range(first, last + 1):
         for digit in (1, 2, 5) if last - first <= 3 else (1,):
@@ -204,7 +204,7 @@ def _ground(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
 
 
 def _bounds(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
-    """The limit, and the named places."""
+    """The limit, and the named positions."""
     style = f'class="limit" fill="none" stroke="{LIGHT["bad"]}" stroke-width="1.5" stroke-dasharray="2 3"'
     if chart.limit is not None and up.low <= chart.limit <= up.high:
         y = up.at(chart.limit)

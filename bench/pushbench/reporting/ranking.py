@@ -1,8 +1,8 @@
-"""The answer of a run: its servers by the suite's headline, those within noise of each other on one place. Pure.
+"""The result of a run: its servers by the suite's headline; servers within noise of each other share a place. Pure.
 
-The rule of noise is `statistics/ties`. A server that failed, or that has no valid trial, has no place; the reason is
-told beside it. Comparisons have no ranking: they tell what changed. Stages with an outage have none: they tell how a
-server recovers.
+The rule of noise is in `statistics/ties`. A server that failed, or that has no valid trial, has no place; the reason is
+given instead. Comparisons have no ranking: they show changes. Stages with an outage have none: they show how a server
+recovers.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pushbench.statistics import ties
 class Place(Document):
     """One server of a ranking, in base units."""
 
-    place: PositiveInt = Field(description="the same for servers within noise of each other")
+    place: PositiveInt = Field(description="place in the ranking; servers within noise of each other share one")
     server: str
-    value: float = Field(description="median of the valid trials")
+    value: float = Field(description="median of the metric over the valid trials")
     min: float
     max: float
     trials: PositiveInt
-    times_best: float | None = Field(description="the value in multiples of the first one; null where that is 0")
+    times_best: float | None = Field(description="value as a multiple of the first server's value; null if that is 0")
     outcome: Literal["pass", "inconclusive"]
 
 
@@ -42,20 +42,20 @@ class Unplaced(Document):
 
 
 class Ranking(Document):
-    """The servers of one stage by the headline; smaller is better."""
+    """The servers of one stage by the headline; lower is better."""
 
     metric: str
     title: str
     unit: Unit
     stage: NonNegativeInt
-    name: str = Field(description="of the stage")
+    name: str = Field(description="name of the stage")
     places: list[Place]
     unplaced: list[Unplaced]
-    basis: str = Field(description="what the ties rest on, in a sentence; empty where there is nothing to tell apart")
+    basis: str = Field(description="sentence about the rule that decides ties; empty with fewer than two servers")
 
 
 def rank(record: Record, verdict: Verdict, stage: int) -> Ranking | None:
-    """The ranking of a stage; None for comparisons, for stages with an outage, and where times say nothing."""
+    """The ranking of a stage; None for comparisons, for stages with an outage, and if times are meaningless."""
     if record.comparison or not record.judges_times or not verdict.servers or record.schedule.stages[stage].outage:
         return None
     metric = metrics_of(record.words)[record.words.headline]
@@ -119,7 +119,7 @@ def _places(subjects: Sequence[ties.Subject], outcomes: Mapping[str, str]) -> li
 
 
 def basis(subjects: Sequence[ties.Subject]) -> str:
-    """What tells servers apart here. With few rounds that is not the run itself, which has to be said."""
+    """The rule that separates servers in this ranking. With few rounds it is not the run's own noise, and says so."""
     if len(subjects) < 2:
         return ""
     rounds = min(len(each.values) for each in subjects)

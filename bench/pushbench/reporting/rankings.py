@@ -1,4 +1,4 @@
-"""A ranking in words and finished text, for a terminal and for Markdown."""
+"""A ranking as finished text, for a terminal and for Markdown."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from pushbench.reporting.ranking import Place, Ranking, Unplaced
 
 
 class Row(NamedTuple):
-    """One server that has a place."""
+    """One server with a place."""
 
     place: str
-    """`1`, or `1=` where several share it"""
+    """`1`, or `1=` if several servers share it"""
     server: str
     value: str
     """with its unit"""
     between: str
-    """smallest and largest trial, where there are several"""
+    """smallest and largest trial, if there are several"""
     beside: str
-    """in multiples of the first one, and what is to be known of it"""
+    """the multiple of the first server's value, and remarks"""
 
 
 def heading(record: Record, ranking: Ranking) -> str:
-    """`Ranking by delivery p95, at 1,000 clients`; of one server only what it is about."""
+    """`Ranking by delivery p95, at 1,000 clients`; for a single server only the subject."""
     place = stages.places([record.schedule.stages[ranking.stage]])
     several = len(ranking.places) + len(ranking.unplaced) > 1
     return f"Ranking by {in_sentence(ranking.title)}, {place}" if several else f"{ranking.title}, {place}"
 
 
 def rows(record: Record, ranking: Ranking) -> Iterator[Row]:
-    """Those with a place, in the one unit that the tables have for the metric."""
+    """The servers with a place, in the unit that the tables use for the metric."""
     unit = table_rows.plain(metrics_of(record.words)[ranking.metric])
     places = [each.place for each in ranking.places]
     for each in ranking.places:

@@ -27,9 +27,10 @@ def render_terminal(
     width: int = 80,
     color: bool = False,
 ) -> str:
-    """The ranking and the table of each of `stages` (indices), and everything that is to be said.
+    """The ranking, the table of each of `stages` (indices), and all notes.
 
-    Without `stages` it is the table of the one that ranks, and in brief the largest ones with parameters of their own.
+    Without `stages`, it shows the table of the ranking's stage, and short tables of the largest stages with parameters
+    of their own.
     """
     summary = summarize(record, verdict)
     console = terminal.text_console(width, color=color)
@@ -55,7 +56,7 @@ def render_terminal(
 
 
 def render_explanation(found: Explanation, *, width: int = 80, color: bool = False) -> str:
-    """The functions that gained most."""
+    """The functions with the largest gains."""
     console = terminal.text_console(width, color=color)
     _print_explanation(console, found)
     return _text(console)
@@ -67,7 +68,7 @@ def _print_explanation(console: Console, found: Explanation) -> None:
 
 
 def _reasons_last(sections: Sequence[notes.Section]) -> list[notes.Section]:
-    """What a terminal and a job's log show when they are cut is their end."""
+    """The sections with the reasons last, because a truncated terminal or job log shows its end."""
     return sorted(sections, key=lambda section: section.title == "Reasons")
 
 
@@ -81,7 +82,7 @@ def render_trial(record: Record, verdict: Verdict, trial: Trial, *, width: int =
 
 
 def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: bool = False) -> str:
-    """What was decided and why, without the numbers that no limit was asked of."""
+    """The decisions and their reasons, without the numbers that have no limit."""
     console = terminal.text_console(width, color=color)
     terminal.print_heading(console, record, notes.heading(record))
     if verdict.limits:
@@ -103,7 +104,7 @@ def markdown(record: Record, verdict: Verdict, explanations: Sequence[Explanatio
 
 
 def html(record: Record, verdict: Verdict, listed: Sequence[str] = ()) -> str:
-    """One file without a script, for mail and tickets. `listed` are the servers of report-site/looks.txt."""
+    """One file without scripts, for mail and tickets. `listed` are the servers of report-site/looks.txt."""
     ranking = rank(record, verdict, main_stages(record)[0])
     return page.render(record, summarize(record, verdict), ranking, listed)
 
@@ -116,8 +117,8 @@ def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
 
 
 def main_stages(record: Record) -> list[int]:
-    """The stage that ranks servers, then the largest with the record's parameters, then those with each others; so for
-    each kind of outage.
+    """The stage that ranks servers, then the largest stage with the record's parameters, then the largest with each
+    other set of parameters; likewise for each kind of outage.
     """
     stages = record.schedule.stages
     by_size = sorted(range(len(stages)), key=lambda index: stages[index].clients)

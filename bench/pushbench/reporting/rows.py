@@ -1,4 +1,4 @@
-"""The metrics in a table of servers or stages, in the words of the suite."""
+"""The metrics in a table of servers or stages, in the terms of the suite."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from pushbench.metrics.definitions import Metric, Unit, cost, headlines, metrics_of
 from pushbench.records.vocabulary import Vocabulary
 
-# One unit a row, so that a row can be compared without reading units: latencies in ms, whatever their size.
+# One unit per row, so that its values compare at a glance: latencies in ms, whatever their size.
 _UNITS: dict[Unit, tuple[str, float]] = {
     Unit.COUNT: ("", 1.0),
     Unit.PER_SECOND: ("/s", 1.0),
@@ -30,7 +30,7 @@ class TableRow:
     factor: float
     ranged: bool = False
     shown: Literal["always", "where measured", "where not 0"] = "always"
-    """where measured: in at least one column, or nothing of the group is"""
+    """where measured: if it was measured in at least one column, or if nothing in the group was"""
 
 
 def plain(metric: Metric, *, ranged: bool = False) -> TableRow:
@@ -51,19 +51,19 @@ def of_part(words: Vocabulary, part: str) -> list[TableRow]:
 
 
 def metric_of_part(metric: str, part: str) -> str:
-    """The name of a part's metric beside those of its server."""
+    """The name of a part's metric, distinct from the server's."""
     return f"{metric} of {part}"
 
 
 def brief(words: Vocabulary) -> list[list[TableRow]]:
-    """What a stage beside the others is there for."""
+    """The rows of a stage that is shown in addition to the main one."""
     wanted = {"clients", "throughput_per_second", "loss_ratio", words.headline, cost(words)}
     wanted |= {row.metric for row in _outages(words)} if words.recovers else set()
     return [[row for group in groups(words) for row in group if row.metric in wanted]]
 
 
 def headline_rows(words: Vocabulary) -> list[TableRow]:
-    """The few rows that represent a server where there is no room for more."""
+    """The few rows that represent a server where space is short."""
     rows = {row.metric: row for group in groups(words) for row in group}
     return [rows[metric] for metric in headlines(words)]
 
@@ -81,7 +81,7 @@ def _load(words: Vocabulary) -> list[TableRow]:
 
 
 def _latencies(words: Vocabulary) -> list[TableRow]:
-    """The latencies of the stages; the others lack one that only some stages have, such as the gap of paced ones."""
+    """The latencies of the stages; one that only some stages have, such as the gap of paced ones, may be absent."""
     ranged = {f"{words.headline_latency}_seconds.{point}" for point in ("p95", "p99")}
     metrics = metrics_of(words)
     shown = [metrics[f"{name}_seconds.{point}"] for name, latency in words.latencies.items() for point in latency.shown]
@@ -92,7 +92,7 @@ def _latencies(words: Vocabulary) -> list[TableRow]:
 
 
 def _outages(words: Vocabulary) -> list[TableRow]:
-    """The rows of stages in which something was killed."""
+    """The rows of stages with an outage."""
     metrics = metrics_of(words)
     shown = ["recovery_seconds", "reconnect_seconds.p95", "reconnect_seconds.max", "reconnect_attempts"]
     shown += ["clients_not_back", "outage_lost", "outage_loss_ratio", "lost_after_recovery", "outage_cpu_cores"]

@@ -1,7 +1,7 @@
-"""A record and its verdict in the numbers that people compare: per server and stage, over the rounds of the run.
+"""A record and its verdict as the numbers that people compare: per server and stage, over the rounds of the run.
 
-A number is the median over the valid trials; if none is valid, it is that of the invalid ones, and marked so. The JSON
-of `pushbench show --json` is this document.
+A number is the median over the valid trials; if none is valid, it is the median over the invalid ones, and marked. The
+JSON of `pushbench show --json` is this document.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Spread(Document):
 
 
 NOTICEABLE_SHORTFALL = 0.01
-"""of throughput below what was due: less than that is what is on its way at the borders of a window"""
+"""of throughput below what was due: a smaller shortfall is work in transit at the borders of a window"""
 
 
 class StageSummary(Document):
@@ -37,7 +37,9 @@ class StageSummary(Document):
     clients: NonNegativeInt
     name: str
     metrics: dict[str, Spread | None]
-    parts: dict[str, dict[str, Spread | None]] = Field(default={}, description="the same of each part of a system")
+    parts: dict[str, dict[str, Spread | None]] = Field(
+        default={}, description="the same metrics for each part of a system, by the part's name"
+    )
 
 
 class ServerSummary(Document):
@@ -47,7 +49,7 @@ class ServerSummary(Document):
     versions: ReportedVersions | None
     trials: NonNegativeInt
     valid_trials: NonNegativeInt
-    failed_trials: NonNegativeInt = Field(description="of the valid ones")
+    failed_trials: NonNegativeInt = Field(description="number of valid trials that failed")
     numbers_from: Literal["valid trials", "invalid trials"]
     stages: list[StageSummary]
 
@@ -89,7 +91,7 @@ def summarize(record: Record, verdict: Verdict) -> Summary:
 
 
 def headline_first(summary: Summary) -> list[int]:
-    """The stages: the one that ranks servers, then the others, those with parameters of their own last."""
+    """The stages: the one that ranks servers, then the others, with those that have parameters of their own last."""
     stages = summary.stages
     first = headline(stages)
 
@@ -100,7 +102,7 @@ def headline_first(summary: Summary) -> list[int]:
 
 
 def summarize_trial(trial: Trial) -> ServerSummary:
-    """One trial alone, with the stages that it reached."""
+    """The summary of one trial, with the stages that it reached."""
     return _server(trial.server, [trial], trial.stages)
 
 
@@ -139,7 +141,7 @@ def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
 
 
 def falls_short(throughput: float | None, offered: float | None) -> bool:
-    """Whether noticeably fewer deliveries arrived than were due; false if one of both is unknown."""
+    """Whether noticeably fewer deliveries arrived than were due; false if either number is unknown."""
     return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
 
 

@@ -1,6 +1,6 @@
 """The comparison as rows and columns of finished text: what is shown, in which unit, with how many digits.
 
-How it looks on a terminal or in Markdown is decided in `terminal` and `markdown`.
+`terminal` and `markdown` decide how it looks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OF_DUE = "of N: so many {work} per second were due, and fewer arrived in the win
 
 
 class Run(Protocol):
-    """What a table needs to know of its record."""
+    """The fields of a record that a table needs."""
 
     @property
     def words(self) -> Vocabulary: ...
@@ -48,9 +48,9 @@ class Run(Protocol):
 class Cell:
     text: str
     spread: str = ""
-    """below it"""
+    """shown below the value"""
     broken: bool = False
-    """a limit on it is broken"""
+    """a limit on the value is broken"""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of servers, or of stages, with a heading each."""
+    """Columns of servers or stages, each with a heading."""
 
     headings: list[str]
     lines: list[Line]
@@ -80,7 +80,7 @@ class _Column:
 
     @property
     def due(self) -> float | None:
-        """Units of work a second that were due, where noticeably fewer arrived."""
+        """The units of work per second that were due, if noticeably fewer arrived."""
         return due_instead(self.metrics)
 
     def cell(self, row: rows.TableRow) -> Cell:
@@ -92,7 +92,7 @@ class _Column:
         return Cell(f"({text})" if self.doubtful else text, self.range_of(row) or self._of_due(row), broken)
 
     def range_of(self, row: rows.TableRow) -> str:
-        """`1.2-1.4`, where trials differ."""
+        """`1.2-1.4`, if trials differ."""
         spread = self.metrics.get(row.metric)
         if spread is None or not (row.ranged and self.several):
             return ""
@@ -100,7 +100,7 @@ class _Column:
         return f"{low}-{high}" if low != high else ""
 
     def _of_due(self, row: rows.TableRow) -> str:
-        """`of 5,200`, below a throughput that is noticeably smaller."""
+        """`of 5,200`, below a throughput that is noticeably lower."""
         shown = row.metric == "throughput_per_second" and self.due is not None
         return f"of {format_quantity(self.due, Unit.COUNT)}" if shown else ""
 
@@ -118,12 +118,12 @@ def stage_table(summary: Summary, stage: int) -> Table:
 
 
 def brief_table(summary: Summary, stage: int) -> Table:
-    """All servers side by side in what a stage beside the others is there for."""
+    """All servers side by side, in the few rows of a stage that is shown in addition to the main one."""
     return _table(_servers(summary, stage), rows.brief(summary.words), summary)
 
 
 def trial_table(trial: Trial, limits: Sequence[JudgedLimit], of: Run) -> Table:
-    """One trial with its stages side by side. A limit shows as broken where its worst value came from this trial."""
+    """One trial with its stages side by side. A limit shows as broken if its worst value came from this trial."""
     server = summarize_trial(trial)
     own = [limit for limit in limits if limit.round == trial.round and trial.arm == "head"]
     columns = [_column(server, short(each), each, own, index) for index, each in enumerate(server.stages)]
@@ -151,7 +151,7 @@ def limits_table(verdict: Verdict) -> Table:
 
 
 def changes_table(verdict: Verdict) -> Table:
-    """Every change against the base, the servers below each other."""
+    """Every change against the base, with the servers below each other."""
     rounds = sorted({change.pairs for change in verdict.changes})
     legend = [
         f"{_count_range(rounds)} rounds; below the change its 95 % interval",
@@ -179,14 +179,14 @@ def _change(found: JudgedChange) -> list[Cell]:
 
 
 def _floor(found: JudgedChange) -> str:
-    """What made the margin, where it is not the share."""
+    """What determined the margin, if not the ratio."""
     if found.floor is None:
         return ""
     return f"floor {format_quantity(found.floor, found.unit)}" + (", capped" if found.ceiling is not None else "")
 
 
 def moved_table(changes: Sequence[JudgedChange]) -> Table:
-    """Some changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
+    """Some changes for readers who are new to such tables: fewer columns, and explanations for all of them."""
     pairs = _count_range(sorted({change.pairs for change in changes}))
     legend = [
         f"Both commits were measured {pairs} times (rounds), close to each other; before and now are the medians. In "
@@ -205,7 +205,7 @@ def _moved(found: JudgedChange) -> Line:
 
 
 def levels_table(verdict: Verdict) -> Table:
-    """Every metric beside the level that it had, the servers below each other."""
+    """Every metric beside its earlier level, with the servers below each other."""
     legend = ["below the accepted level: the band of its runs; margin: the smallest change that counts"]
     if any(level.accepted for level in verdict.levels):
         legend.append("* accepted in thresholds.yml")
@@ -228,7 +228,7 @@ def _level(found: JudgedLevel) -> list[Cell]:
 
 
 def _by_server(judged: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int) -> list[Line]:
-    """A line for each row, below the name of its server; the stage is told where there are several."""
+    """A line for each row, below the name of its server; the stage is named if there are several."""
     lines: list[Line] = []
     for server, of_server in groupby(judged, lambda row: row.server):
         lines.append(Line(server, "", [Cell("")] * columns, opens_group=bool(lines)))
@@ -241,7 +241,7 @@ def _by_server(judged: Sequence[Judged], cells: Callable[[Judged], list[Cell]], 
 
 
 def _word(word: str) -> str:
-    """Whatever needs a reader stands out without colour too."""
+    """The word in capitals if it needs attention, so that it stands out without colour too."""
     return word.upper() if word in ("worse", "unknown", "invalid") else word
 
 
@@ -250,7 +250,7 @@ def _count_range(counts: Sequence[int]) -> str:
 
 
 def loud(outcome: str) -> str:
-    """An outcome as it is shown: whatever is not a pass stands out without colour too."""
+    """The outcome as it is shown: everything except a pass stands out without colour too."""
     return outcome if outcome == "pass" else outcome.upper()
 
 
@@ -259,7 +259,7 @@ def _identity(limit: JudgedLimit) -> tuple[str, str, str, float]:
 
 
 def _worst(limits: Sequence[JudgedLimit]) -> Cell:
-    """Of one limit on one server in all stages; a dash where it does not hold for that server."""
+    """The worst value of one limit for one server in all stages; a dash if the limit does not apply to the server."""
     outcomes = {limit.outcome for limit in limits}
     if "fail" not in outcomes and (undecided := outcomes & {"invalid", "unknown"}):
         return Cell(min(undecided))
@@ -358,7 +358,7 @@ def _verdict(server: ServerSummary, outcome: Outcome) -> Cell:
 
 
 def _trials(server: ServerSummary) -> str:
-    """`valid`, `FAILED`, `INVALID`; with several trials how many of each."""
+    """`valid`, `FAILED`, `INVALID`; with several trials, the number of each."""
     failed, wrong = server.failed_trials, server.trials - server.valid_trials
     if server.trials <= 1:
         return ("INVALID" if wrong else "FAILED" if failed else "valid") if server.trials else "MISSING"

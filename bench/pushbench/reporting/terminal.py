@@ -1,4 +1,4 @@
-"""The report on a terminal, or in a file as plain text: columns as wide as they need to be, further ones below."""
+"""The report on a terminal or as plain text in a file: columns as wide as needed, and further columns below."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.table import Cell, Table, loud
 
 GAP = 2  # spaces between columns
-LONG_HEADING = 12  # characters; longer ones are the first to take two lines
+LONG_HEADING = 12  # characters; longer headings are the first to be split in two lines
 
 _STYLES: dict[Outcome, str] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "invalid": "bold yellow"}
 _WORDS = {loud(outcome): style for outcome, style in _STYLES.items()} | {"FAILED": "bold red", "MISSING": "yellow"}
 
 
 def text_console(width: int, *, color: bool) -> Console:
-    """A console whose output `text_of` returns. Nothing in what is printed is markup."""
+    """A console whose output `text_of` returns. Printed text is never interpreted as markup."""
     return Console(
         file=io.StringIO(),
         width=width,
@@ -59,7 +59,7 @@ def print_subheading(console: Console, title: str) -> None:
 
 
 def print_ranking(console: Console, record: Record, ranking: Ranking) -> None:
-    """A line for each server that has a place, then those that have none, then what ties rest on."""
+    """A line for each server with a place, then the servers without one, then the rule of ties."""
     print_subheading(console, rankings.heading(record, ranking))
     grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
     rows = list(rankings.rows(record, ranking))
@@ -78,7 +78,7 @@ def print_ranking(console: Console, record: Record, ranking: Ranking) -> None:
 
 
 def print_table(console: Console, table: Table) -> None:
-    """In as many blocks as the console's width asks for."""
+    """Print the table in as many blocks as the console's width requires."""
     for block in _blocks(table, console.width):
         console.print()
         console.print(block)
@@ -99,7 +99,7 @@ def print_sections(console: Console, sections: Iterable[notes.Section]) -> None:
 def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print()
     if verdict.outcome != "pass":
-        # One line to copy: the terminal wraps it, at any column.
+        # A single line to copy: the terminal wraps it at any column.
         console.print(Text.assemble(("Repeat: ", "bold"), one_line(again.command(record))), soft_wrap=True)
         console.print()
     word = (loud(verdict.outcome), _STYLES[verdict.outcome])
@@ -130,8 +130,10 @@ def _blocks(table: Table, width: int) -> Iterator[Grid]:
 
 
 def _headings(table: Table, room: int) -> tuple[str, list[str]]:
-    """What stands in the corner, and the headings: as they are, or with what all begin with in the corner alone, the
-    long ones on two lines, or all. The first form that fits beside each other, else the last but one."""
+    """The text in the corner and the headings. The headings are whole, or without a common prefix that moves to the
+    corner; then the long ones are on two lines, or all. The first form that fits in one block, else the last but
+    one.
+    """
     whole = [one_line(heading) for heading in table.headings]
     corner = _in_common(whole)
     own = [heading.removeprefix(corner) for heading in whole]
@@ -145,7 +147,7 @@ def _headings(table: Table, room: int) -> tuple[str, list[str]]:
 
 
 def _needed(table: Table, headings: Sequence[str]) -> list[int]:
-    """Of each column, with the gap before it."""
+    """The width of each column, including the gap before it."""
     columns = zip(*(line.cells for line in table.lines), strict=True)
     return [
         GAP + max(cell_len(part) for part in [*heading.split("\n"), *_parts(cells)])
@@ -177,7 +179,7 @@ def _grid(table: Table, names: Sequence[str], headings: Sequence[str], part: sli
 
 
 def _shown(cell: Cell, *, marked: bool) -> Text:
-    """In a column that has a mark anywhere, all numbers leave room for one, so that they stay aligned."""
+    """The cell as text. In a column with any mark, all numbers leave room for one, so that they stay aligned."""
     text = Text(cell.text, style="bold red" if cell.broken else _WORDS.get(cell.text, ""))
     if marked:
         text.append(" !" if cell.broken else "  ")
@@ -187,7 +189,7 @@ def _shown(cell: Cell, *, marked: bool) -> Text:
 
 
 def _folded(titles: Sequence[str]) -> list[str]:
-    """`Echo p50`, `Echo p95` as `Echo p50`, `     p95`: a family of rows is named once."""
+    """`Echo p50`, `Echo p95` as `Echo p50`, `     p95`: a family of rows is named only once."""
 
     def fold(before: str, title: str) -> str:
         family, _, member = title.rpartition(" ")
@@ -197,13 +199,13 @@ def _folded(titles: Sequence[str]) -> list[str]:
 
 
 def _in_common(headings: Sequence[str]) -> str:
-    """The folder that all are variants of, `socketio-game/`; nothing where they are of several."""
+    """The folder of which all are variants, `socketio-game/`; empty if they have different folders."""
     folders = {heading[: heading.find("/") + 1] for heading in headings}
     return folders.pop() if len(folders) == 1 and len(headings) > 1 else ""
 
 
 def _in_two_lines(heading: str) -> str:
-    """A long id, broken behind its / or else behind the - that makes both lines short."""
+    """A long id, split after its / or else after the - that makes both lines short."""
     ends = [match.end() for match in re.finditer("/" if "/" in heading.rstrip("/") else "-", heading)]
     at = min((end for end in ends if end < len(heading)), key=lambda end: max(end, len(heading) - end), default=0)
     return f"{heading[:at]}\n{heading[at:]}" if at else heading

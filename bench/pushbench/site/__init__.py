@@ -1,4 +1,4 @@
-"""The report site's data, derived from records and a history, and everything else that stands beside its pages.
+"""The report site's data, derived from records and a history, and the other files beside its pages.
 
-docs/site.md describes the files. A decision is a pure function of documents; `building` alone reads and writes.
+docs/site.md describes the files. Decisions are pure functions of documents; only `building` reads and writes.
 """

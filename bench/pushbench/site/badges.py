@@ -1,4 +1,4 @@
-"""Badges for other people's READMEs: a word and a number in a small picture. Pure."""
+"""Badges for READMEs of other projects: a word and a number in a small picture. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NARROW, _WIDE = "fijlrt.,:;|!'() ", "mwMW@%"
 
 
 def badge(label: str, outcome: str | None, text: str) -> str:
-    """An SVG of 20 pixels height. Its words say what its colour says."""
+    """An SVG of 20 pixels height. Its words repeat what its colour shows."""
     said = one_line(f"{outcome or 'not judged'}{', ' + text if text else ''}", 60)
     label = one_line(label, 60)
     left, right = (round(_width(each)) + 12 for each in (label, said))
@@ -35,15 +35,15 @@ def badge(label: str, outcome: str | None, text: str) -> str:
 
 
 def _width(text: str) -> float:
-    """Of 11 pixel Verdana, about; textLength makes it exact."""
+    """The approximate width in 11 pixel Verdana; textLength makes it exact."""
     return sum(4.3 if each in _NARROW else 9.9 if each in _WIDE else 6.9 for each in text)
 
 
 def of_suites(combinations: Sequence[tuple[Data, Vocabulary]], rows: Sequence[Data]) -> Iterator[tuple[str, str]]:
-    """Name and content of a badge for each server and for all together, of one combination of each suite.
+    """Name and content of a badge for each server, and of one for all servers, from one combination of each suite.
 
-    A verdict is that of the newest judged run. Of several suites all together have the worst, and no latency: those of
-    different suites cannot be compared.
+    The verdict is that of the newest judged run. With several suites, the badge of all servers has the worst verdict
+    and no latency, because latencies of different suites are not comparable.
     """
     outcomes, ranges = [], []
     for combination, words in combinations:
@@ -61,7 +61,7 @@ def of_suites(combinations: Sequence[tuple[Data, Vocabulary]], rows: Sequence[Da
 
 
 def _range(shown: Metric, values: Sequence[float | None]) -> str:
-    """`delivery p95 1.20 ms to 3.40 ms`; nothing where nothing was measured."""
+    """`delivery p95 1.20 ms to 3.40 ms`; empty if nothing was measured."""
     known = [value for value in values if value is not None]
     if not known:
         return ""
@@ -70,6 +70,6 @@ def _range(shown: Metric, values: Sequence[float | None]) -> str:
 
 
 def _same(row: Data, combination: Data) -> bool:
-    """Comparisons are of pull requests, whose servers are not those of this branch."""
+    """Whether a row belongs to the combination. Comparisons do not: they measure the servers of pull requests."""
     keys = ("environment", "suite", "profile")
     return not row["comparison"] and all(row[key] == combination[key] for key in keys)

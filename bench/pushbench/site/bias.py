@@ -1,4 +1,4 @@
-"""What changes without a meaning cost each server, for the page about the method."""
+"""The cost of meaningless changes for each server, for the page about the method."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pushbench.site.layout import Data
 
 
 def bias(project: Project) -> Data | None:
-    """The table of a checkout that has figures. Raises UserError for a file that has none."""
+    """The table of a checkout that has figures. Raises UserError for a file without figures."""
     found = read_biases(project.root / "docs" / "calibration-bias.json")
     return {"header": list(HEADER), "rows": table(found), "sittings": found.sittings} if found.servers else None

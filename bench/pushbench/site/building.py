@@ -1,4 +1,4 @@
-"""The site of a folder of records and a history: reads what is new, writes what changed."""
+"""Builds the site of a folder of records and a history: reads new files, writes changed ones."""
 
 from __future__ import annotations
 
@@ -39,12 +39,13 @@ from pushbench.site.state import State
 class Built:
     runs: int
     written: list[str]
-    """paths of the files that are new or others than before"""
+    """paths of the files that are new or changed"""
 
 
 def build(inputs: Inputs, out: Path, note: Note) -> Built:
-    """Write the data of the site into `out`. Raises UserError for a broken file of the history; a record that cannot
-    be read is left out with a note."""
+    """Write the data of the site into `out`. Raises UserError for a broken file of the history; an unreadable record is
+    left out with a note.
+    """
     folder, state = Folder(out), State.read(out, inputs.thresholds.digest)
     known = context.read_context(inputs.project, inputs.repository)
     filing = Filing(inputs, folder, state, note)
@@ -86,13 +87,13 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
 
 
 def _words(known: Context, state: State, suite: str) -> Vocabulary:
-    """Of the checkout, or else of its newest record. A suite without either is from when there was only one."""
+    """The words of the checkout, or else of the suite's newest record. A suite with neither predates other suites."""
     there = known.suite(suite)
     return there.spec.words if there else state.words_of(suite) or ORIGINAL
 
 
 def _write_releases(inputs: Inputs, folder: Folder, note: Note) -> list[Release]:
-    """A file that cannot be read may be a newer one: it stays as it is."""
+    """Write the known releases. A file that cannot be read may have a newer format: it stays unchanged."""
     try:
         known = releases.read_kept(folder.root / releases.FILE)
     except UserError as error:
@@ -111,7 +112,7 @@ def _write_marks(
     combinations: Sequence[Combination],
     released: Sequence[Release],
 ) -> Data:
-    """In a file of their own: a release changes no window, and a window no mark."""
+    """Write the marks into a file of their own: a release changes no window, and a window no mark."""
     alike = [each for each in combinations if each.measures == combination.measures]
     measured_with = {
         head.record: known for head in combination.runs.heads if (known := state.tools_of(head.record)) is not None
@@ -139,7 +140,7 @@ def _write_combination(
 
 
 def _write_badges(folder: Folder, words: Callable[[str], Vocabulary], described: list[Data], rows: list[Data]) -> None:
-    """Of the first combination of each suite: that of its newest runs which were not only a test."""
+    """Badges are of each suite's first combination: the one with the newest runs other than tests."""
     first: dict[str, Data] = {}
     for each in described:
         first.setdefault(each["suite"], each)

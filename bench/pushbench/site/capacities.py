@@ -1,7 +1,7 @@
-"""What servers carry: each capacity record is read once and kept beside the site; pages get the newest of each server.
+"""Capacities: each capacity record is read once and kept beside the site; pages get the newest for each server.
 
-A record's results are in a data file of its own. A series is made from such files: the searches in one environment and
-suite, with the same parameters and limits. Only these can be compared.
+A record's results are in a data file of their own. A series combines such files: the searches in one environment and
+suite, with the same parameters and limits. Only these are comparable.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from pushbench.site.layout import Data, Folder, data_name, part
 from pushbench.site.state import State
 
 KEPT = "capacity"
-"""where the records are in the site"""
+"""the site's folder of records"""
 RESULTS = "capacities"
-"""below `data`, what each record amounts to"""
+"""below `data`: the results of each record"""
 MOST_POINTS = 100
-"""of a server's curve, those next to what it carries"""
+"""of a server's curve: those closest to its capacity"""
 
 
 def file_capacities(folder: Folder, given: Path | None, state: State, note: Note) -> list[Data]:
-    """Write what is new; the series, that of the newest search first. A record that cannot be read is left out."""
+    """Write new records; return the series, the one with the newest search first. Leaves out unreadable records."""
     files = record_files(folder.root / KEPT) | (record_files(given) if given else {})
     for name, path in sorted(files.items()):
         version = f"{path.stat().st_size}"
@@ -68,7 +68,7 @@ def _read(path: Path, name: str) -> CapacityRecord:
 
 
 def _about(record: CapacityRecord) -> Data:
-    """What a list of searches says."""
+    """A record's entry in a list of searches."""
     return {
         "created": record.created,
         "environment": record.environment.key,
@@ -91,7 +91,7 @@ def _series(records: Mapping[str, Data]) -> dict[str, dict[str, Data]]:
 
 
 def _write_series(folder: Folder, name: str, records: Mapping[str, Data]) -> Data:
-    """The newest search of each server."""
+    """Write the newest search of each server."""
     servers: Data = {}
     for record, about in records.items():
         wanted = [server for server in about["servers"] if server not in servers]
@@ -142,8 +142,9 @@ def _result(found: CapacityResult) -> Data:
 
 
 def _points(server: ServerCapacity, words: Vocabulary, carried: int | None) -> list[Data]:
-    """Each load that was asked, the least first: medians over its probes. What the generator or a disturbed machine
-    ended says nothing of the server."""
+    """The loads that were probed, the lowest first: medians over a load's probes. Probes that the generator or a
+    disturbed machine ended are left out.
+    """
     probes = [probe for start in server.starts for probe in start.probes if probe.answer in ("carried", "broken")]
     loads = sorted({probe.load for probe in probes}, key=lambda load: abs(load - (carried or 0)))[:MOST_POINTS]
     wanted = (words.headline, "loss_ratio", cost(words), "cpu_cores")

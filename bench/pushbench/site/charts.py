@@ -23,8 +23,9 @@ def write_charts(
     environments: Mapping[str, Data],
     searched: Sequence[Data],
 ) -> dict[str, list[str]]:
-    """The names of each server's pictures. They are of the first combination of each suite, as badges are: that of its
-    newest runs which were not only a test. `searched` are the series of capacities."""
+    """The names of each server's pictures. Like badges, they show the first combination of each suite: the one with the
+    newest runs other than tests. `searched` are the series of capacities.
+    """
     first: dict[str, Combination] = {}
     for each in combinations:
         first.setdefault(each.suite, each)
@@ -55,7 +56,7 @@ def write_charts(
 
 
 def _carried(folder: Folder, combination: Combination, searched: Sequence[Data]) -> Mapping[str, Data]:
-    """What servers carry under the very load of these runs."""
+    """The capacities of servers under exactly the load of these runs."""
     for each in searched:
         own = {name: value for name, value in combination.parameters.items() if name != each["searched"]}
         same = (each["environment"], each["suite"]) == (combination.environment, combination.suite)
@@ -66,7 +67,7 @@ def _carried(folder: Folder, combination: Combination, searched: Sequence[Data])
 
 
 def _machine(environment: Data | None, key: str) -> str:
-    """The key, where no record tells what machine it is."""
+    """The name of the machine, or the key if no record describes it."""
     if environment is None:
         return key
     model = str(environment["cpu_model"]).replace("(R)", "").replace("(TM)", "")

@@ -1,5 +1,5 @@
-"""The runs that may be compared, and the files of their series: one combination for each environment, suite, profile
-and parameters."""
+"""The comparable runs, and the files of their series: a combination is an environment, a suite, a profile and
+parameters."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Combination:
 
     @cached_property
     def id(self) -> str:
-        """Its folder below `data/`; parameters are in it, so that it stays what it is when a profile changes."""
+        """The combination's folder below `data/`; it names the parameters, so it stays valid when a profile changes."""
         digest = hashlib.sha256(json.dumps(self.parameters, sort_keys=True).encode()).hexdigest()[:6]
         return data_name(self.environment, self.suite, self.profile, digest)
 
     @property
     def measures(self) -> tuple[str, str, Parameters]:
-        """The same in different environments."""
+        """What is equal in different environments."""
         return self.suite, self.profile, self.parameters
 
     @property
@@ -49,10 +49,10 @@ class Combination:
 
 
 def read_combinations(store: Path, beside: Path, cache: Path, words: Callable[[str], Vocabulary]) -> list[Combination]:
-    """In the order in which a reader wants them: the one that was measured last first, tests of seconds at the end.
-    `words` finds those of a suite.
+    """The combinations in reading order: the most recently measured first, tests of a few seconds last. `words` returns
+    the words of a suite.
 
-    Raises UserError for a file that is no entry.
+    Raises UserError for a file that is not an entry.
     """
     keys = {*history.folders(beside), *history.folders(store)}
     found = [
@@ -65,7 +65,7 @@ def read_combinations(store: Path, beside: Path, cache: Path, words: Callable[[s
 
 
 def _alike(runs: Runs) -> Iterator[tuple[Parameters, Runs]]:
-    """Split by parameters."""
+    """The runs, split by parameters."""
     groups: dict[str, list[int]] = {}
     for number, head in enumerate(runs.heads):
         groups.setdefault(json.dumps(head.parameters, sort_keys=True), []).append(number)
@@ -76,7 +76,7 @@ def _alike(runs: Runs) -> Iterator[tuple[Parameters, Runs]]:
 def write_series(
     folder: Folder, state: State, combination: Combination, stages: Sequence[Stage], thresholds: SuiteThresholds
 ) -> tuple[list[RunWindow], list[Event]]:
-    """The files of all windows that are not there yet, or not of these runs."""
+    """Write the files of all windows that are missing or have other runs."""
     found = windows(combination.runs.heads)
     known = state.known_combination(combination.id, _versions(found))
     if known and folder.has(f"data/{combination.id}/recent/runs.js"):
@@ -108,7 +108,7 @@ def _write_window(
             if data["servers"]:
                 folder.data(f"{combination.id}/{window.name}/{data_name(stage.name, metric)}", data)
                 written[stage.name, metric] = data
-    # Last: where it is, the others are.
+    # Written last: its presence means that the other files are complete.
     folder.data(f"{combination.id}/{window.name}/runs", series.runs_of(runs, window))
     return written
 

@@ -1,4 +1,4 @@
-"""What a checkout knows and no record: titles and links of servers, suites, margins, how often the judge is right."""
+"""What only a checkout has: titles and links of servers, suites, margins, and the judge's error rates."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from pushbench.site.layout import Data
 
 @dataclass(frozen=True)
 class Context:
-    """`repository` is where the sources can be read, such as https://github.com/somebody/pushbench, or nothing."""
+    """`repository` is the address of the sources, such as https://github.com/somebody/pushbench, or None."""
 
     servers: list[Server]
     suites: list[Suite]
     calibration: Calibration | None
     faults: Data | None
     bias: Data | None
-    """which of them are caught"""
+    """what changes without a meaning cost each server"""
     repository: str | None
     spoken: str
     """docs/protocols.md"""
     looks: list[str]
-    """servers whose look is listed"""
+    """servers with a fixed look"""
 
     def suite(self, name: str) -> Suite | None:
-        """A suite of the checkout; a record may be of one that is not there."""
+        """A suite of the checkout; None for a record of another suite."""
         return next((each for each in self.suites if each.id == name), None)
 
 
@@ -79,7 +79,7 @@ def servers(context: Context) -> Data:
 def suites(
     context: Context, measured: Iterable[str], words: Callable[[str], Vocabulary], thresholds: Thresholds
 ) -> Data:
-    """The words, metrics, load and limits of each suite of the checkout, and of others that were measured."""
+    """The words, metrics, load and limits of each suite of the checkout and of each other measured suite."""
     names = sorted({*(suite.id for suite in context.suites), *measured})
     return {
         name: _words(title_of(context, name), words(name))
@@ -95,7 +95,7 @@ def load_of(context: Context, name: str) -> str:
 
 
 def _limits(thresholds: Thresholds, suite: str) -> list[Data]:
-    """Those of all servers and stages: exceptions expire, and what holds in one stage bounds no curve."""
+    """The limits of all servers and stages: exceptions expire, and a limit of one stage does not apply to a curve."""
     return [
         {"metric": limit.metric, "side": limit.bound.side, "value": limit.bound.value}
         for limit in thresholds.suite(suite).limits
@@ -109,8 +109,7 @@ def title_of(context: Context, name: str) -> str:
 
 
 def _words(title: str, words: Vocabulary) -> Data:
-    """`columns` are the metrics of a table; `method_1` says how older records count a metric, where that is
-    otherwise."""
+    """`columns` are the metrics of a table; `method_1` explains metrics that older records count differently."""
     metrics = metrics_of(words)
     return {
         "title": title,
@@ -141,7 +140,7 @@ def margins(thresholds: Thresholds) -> Data:
 
 
 def method(context: Context, thresholds: Thresholds) -> Data:
-    """What the page about the method shows beside its own words."""
+    """The data of the page about the method, in addition to its own text."""
     known = protocols.protocols(context.spoken)
     return {
         "contract": protocols.contract(context.spoken),
@@ -187,10 +186,10 @@ def method(context: Context, thresholds: Thresholds) -> Data:
 
 
 def _rules(suite: Suite) -> dict[str, list[Rule]]:
-    """Those of each protocol that has rules, but for the rules that every server keeps."""
+    """The rules of each protocol that has any, without the rules that apply to every server."""
     found: dict[str, list[Rule]] = {}
     for protocol in suite.spec.protocols:
-        with contextlib.suppress(UserError):  # a suite that is being written may have no rules yet
+        with contextlib.suppress(UserError):  # an unfinished suite may have no rules yet
             rules = rules_for(suite.id, protocol, services=["any"])
             found[protocol] = [rule for rule in rules if rule not in rules_in(every_server)]
     return found
@@ -214,6 +213,6 @@ def _calibration(file: Path) -> Calibration | None:
 
 
 def _of_workflow() -> str | None:
-    """Of the GitHub workflow that this runs in (the variables that every runner sets)."""
+    """The repository of the current GitHub workflow (from variables that every runner sets)."""
     server, repository = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
     return f"{server}/{repository}" if server and repository else None

@@ -1,6 +1,6 @@
-"""Charts for other people's READMEs: a server's latency and CPU over its runs, and its latency against load. Pure.
+"""Charts for READMEs of other projects: a server's latency and CPU over its runs, and its latency by load. Pure.
 
-Each is a picture of its own, with both themes and without a script.
+Each is a standalone picture with both themes and no script.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pushbench.site.layout import Data, part
 from pushbench.site.series import Stage
 
 P95, CPU, LOAD = "p95", "cpu", "load"
-"""the ends of their names"""
+"""the suffixes of the charts' names"""
 RUNS = 60
-"""of a trend, the newest"""
+"""of a trend: the newest"""
 WIDE = 8.0
-"""multiples between the least and the largest load from which the axis is logarithmic"""
+"""ratio of the highest to the lowest load from which the axis is logarithmic"""
 CLOSE = 0.08
-"""of the axis, between two of its numbers"""
+"""minimum distance between two numbers, as a share of the axis"""
 NAME, ABOUT = 60, 100
 """characters of a server and of the line below a heading"""
 
@@ -43,29 +43,29 @@ class Setting:
     title: str
     """of the suite"""
     stage: Stage
-    """the largest"""
+    """the largest one"""
     machine: str
     looks: Mapping[str, Look]
     thresholds: Thresholds
     rate: str
     """the parameter that is the load, or `clients`"""
     carried: Mapping[str, Data]
-    """what servers carry, by searches with the parameters of the runs"""
+    """capacities of servers, from searches with the parameters of the runs"""
 
     def limit(self, metric: Metric) -> float | None:
-        """The upper one of all servers and stages."""
+        """The upper limit for all servers and stages."""
         limits = self.thresholds.suite(self.combination.suite).limits
         own = [each.bound for each in limits if (each.metric, each.server, each.stages) == (metric.name, None, None)]
         return next((each.value for each in own if each.side == "max"), None)
 
 
 def file_of(server: str, name: str) -> str:
-    """`charts/node-ws-p95.svg`; `/` in an id is `--`, as in badges."""
+    """`charts/node-ws-p95.svg`; a `/` in an id becomes `--`, as in badges."""
     return f"charts/{part(server.replace('/', '--'))}-{name}.svg"
 
 
 def of_server(setting: Setting, server: str, run: Data | None) -> Iterator[tuple[str, str]]:
-    """Names and contents; `run` is the file of its last run. What was not measured has no picture."""
+    """Names and contents of the pictures; `run` is the file of the last run. Unmeasured metrics have no picture."""
     words = setting.combination.words
     metrics = metrics_of(words)
     headline = metrics[words.headline]
@@ -121,7 +121,7 @@ def _against_load(setting: Setting, server: str, metric: Metric, run: Data) -> s
 
 
 def marks_of(found: Data | None, curve: Kind, rate: str) -> list[Upright]:
-    """What a server carries, on a curve that has the load of the search."""
+    """A server's capacity as a mark on the curve whose load was searched."""
     if not found or not found["carried"] or not curve.is_plain or curve.is_rate == (rate == CLIENTS):
         return []
     least = "at least " if found["at_least"] else ""
@@ -129,7 +129,7 @@ def marks_of(found: Data | None, curve: Kind, rate: str) -> list[Upright]:
 
 
 def plans_of(run: Data) -> list[StagePlan]:
-    """Of a run without its record the stages are known by their names alone: a number is one of clients."""
+    """The stages' plans. A run without its record has only the stages' names: a number is a number of clients."""
     if schedule := run.get("schedule"):
         return [StagePlan.model_validate(each) for each in schedule["stages"]]
     names = {stage["name"]: None for server in run["servers"] for stage in server["stages"] if stage["name"].isdigit()}
@@ -137,7 +137,7 @@ def plans_of(run: Data) -> list[StagePlan]:
 
 
 def points_of(server: Data, curve: Kind, metric: str, run: Data) -> Iterator[Point]:
-    """Of stages with a valid trial."""
+    """The points of stages with a valid trial."""
     stages = {stage["name"]: stage for stage in server["stages"]}
     plans = plans_of(run)
     for index, load in curve.stages:
@@ -148,7 +148,7 @@ def points_of(server: Data, curve: Kind, metric: str, run: Data) -> Iterator[Poi
 
 
 def _value(stage: Data, metric: str, run: Data) -> float | None:
-    """In a run without its record metrics are named once."""
+    """A metric of a stage. The file of a run without its record lists the metrics' names only once."""
     if "values" in stage:
         return dict(zip(run["metrics"], stage["values"], strict=True)).get(metric)
     found = stage.get("metrics", {}).get(metric)
@@ -160,7 +160,7 @@ def _is_wide(loads: Sequence[float]) -> bool:
 
 
 def _numbers(loads: Sequence[float]) -> list[tuple[float, str]]:
-    """Of the axis: the loads, the largest and those that do not overlap with a larger one."""
+    """The numbers of the axis: the largest load, and each load that does not overlap with a larger one."""
     scale = log if _is_wide(loads) else float
     width = scale(loads[-1]) - scale(loads[0]) or 1.0
     found: list[tuple[float, str]] = []

@@ -1,4 +1,4 @@
-"""What changed: level changes that count, found in the series of a combination. Pure."""
+"""Changes: relevant changes of level, found in the series of a combination. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pushbench.site.series import COMMIT, SUBJECT, Stage
 from pushbench.statistics.trend import SHORTEST_LEVEL
 
 _NAMESPACE = uuid.UUID("5f0e5c8e-6d1b-5d3f-9a43-2f1f6a3f0b7e")
-"""made once; ids of feed entries are derived from it and never change"""
+"""fixed; ids of feed entries are derived from it and never change"""
 
 
 @dataclass(frozen=True)
 class Event:
-    """The level of a metric of a server moved by at least the margin, between the runs `previous` and `run`."""
+    """A metric's level moved by at least the margin for one server, between the runs `previous` and `run`."""
 
     id: str
     combination: str
@@ -29,7 +29,7 @@ class Event:
     metric: str
     stage: str
     stages: list[str]
-    """all in which it moved; `stage` is the largest of them"""
+    """all stages in which it moved; `stage` is the largest"""
     word: Literal["better", "worse"]
     before: float
     after: float
@@ -37,7 +37,7 @@ class Event:
     created: str
     commit: str
     previous: str
-    """commit of the run before"""
+    """commit of the previous run"""
     subject: str
 
     def data(self) -> Data:
@@ -51,7 +51,7 @@ def events(
     thresholds: SuiteThresholds,
     series: Mapping[tuple[str, str], Data],
 ) -> list[Event]:
-    """The newest first. `series` has a window's data by stage and metric; metrics without a margin are not judged."""
+    """The changes, newest first. `series` has a window's data by stage and metric; only metrics with a margin count."""
     largest_first = sorted(stages, key=lambda stage: stage.order, reverse=True)
     found: list[tuple[int, Event]] = []
     own = {server: {each.metric: each for each in thresholds.margins(server)} for server in runs.servers}
@@ -75,7 +75,7 @@ def _counting(changes: Sequence[Sequence[float]], regression: Regression) -> Ite
 
 
 def _again(found: Sequence[tuple[int, Event]], at: int, server: str, metric: str, stage: str) -> bool:
-    """Whether it moved in a larger stage, too, at about the same run; then that is noted there."""
+    """Whether it also moved in a larger stage at about the same run; if so, the larger stage's event lists this one."""
     for index, event in found:
         if (event.server, event.metric) == (server, metric) and abs(index - at) <= SHORTEST_LEVEL:
             if stage not in event.stages:

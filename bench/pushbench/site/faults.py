@@ -1,4 +1,4 @@
-"""Which faults of the catalogue are caught, for the page about the method."""
+"""The faults of the catalogue that are detected, for the page about the method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushbench.site.layout import Data
 
 
 def faults(project: Project) -> Data | None:
-    """The table of a checkout that has results and their catalogue. Raises UserError for a file that is none."""
+    """The table of a checkout that has results and a catalogue. Raises UserError for a file of another format."""
     file = project.root / "docs" / "calibration-faults.json"
     if not (file.exists() and catalogue_file(project).exists()):
         return None

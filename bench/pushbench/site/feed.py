@@ -1,4 +1,4 @@
-"""An Atom feed (RFC 4287) of what became worse or better. Pure."""
+"""An Atom feed (RFC 4287) of improvements and regressions. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _NEVER = "1970-01-01T00:00:00Z"
 
 
 def feed(events: Sequence[Event], metrics: Mapping[str, Metrics], repository: str | None) -> str:
-    """The feed of one repository's site. Addresses in it are relative to the feed's own, because nobody told where the
-    site will be. `metrics` are those of each combination."""
+    """The feed of one repository's site. Its addresses are relative to the feed's own, because the site's address is
+    unknown. `metrics` are those of each combination.
+    """
     newest = sorted(events, key=lambda event: (event.created, event.id), reverse=True)[:ENTRIES]
     updated = newest[0].created if newest else _NEVER
     entries = "".join(_entry(event, metrics[event.combination]) for event in newest)

@@ -1,4 +1,4 @@
-"""The files of each run: made of its full record where the site keeps that, else of its entry in the history."""
+"""The files of each run, made from its full record if the site keeps it, otherwise from its entry in the history."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pushbench.site.state import State
 RUNS = "data/runs"
 RECORDS = "records"
 ENTRIES = "data/entries"
-"""of records that the history does not have, laid out as a history"""
+"""entries of records that the history lacks, in the layout of a history"""
 
 
 class Source(NamedTuple):
-    """The file that a run's own files are made of."""
+    """The file from which a run's own files are made."""
 
     path: Path
-    """of a full record, or the folder of an entry"""
+    """a full record, or the folder of an entry"""
     whole: bool
     size: int
 
@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 
 class Filing:
-    """Writes what is new of the runs, and tells of any run its row: one in a list of runs."""
+    """Writes the files of new runs, and returns the row of any run: its line in a list of runs."""
 
     def __init__(self, inputs: Inputs, folder: Folder, state: State, note: Note) -> None:
         self._inputs, self._folder, self._state, self._note = inputs, folder, state, note
@@ -45,7 +45,7 @@ class Filing:
         self._sources: dict[str, Source] = {}
 
     def file(self) -> None:
-        """Raises UserError for a broken file of the history; a record that cannot be read is left out with a note."""
+        """Write the files. Raises UserError for a broken file of the history; skips unreadable records with a note."""
         entries, series = self._entries()
         outdated = keeping.outdated(series, self._inputs.keep)
         self._remove(outdated)
@@ -59,11 +59,11 @@ class Filing:
 
     @property
     def ids(self) -> list[str]:
-        """Of all runs, the newest first."""
+        """The ids of all runs, the newest first."""
         return sorted(self._sources, reverse=True)
 
     def row(self, name: str) -> Data:
-        """Few are ever asked for; those are remembered."""
+        """The row of a run. Only few are requested; these are cached."""
         if name not in self._rows:
             known = self._state.known_row(name)
             self._rows[name] = known if known else self._read_row(name, self._sources[name])
@@ -71,12 +71,12 @@ class Filing:
         return self._rows[name]
 
     def outcome(self, name: str, server: str) -> str | None:
-        """What a server amounts to in a run; None where nobody can say."""
+        """The outcome of a server in a run; None if it is unknown."""
         found = self.row(name).get("outcomes", {}).get(server)
         return str(found) if found else None
 
     def _entries(self) -> tuple[dict[str, Source], dict[str, keeping.Series]]:
-        """Of the history, and where in it they are."""
+        """The entries of the history, and the series of each."""
         entries: dict[str, Source] = {}
         series: dict[str, keeping.Series] = {}
         for each in history.folders(self._inputs.history):
@@ -120,7 +120,7 @@ class Filing:
         return runfile.row(record, verdict)
 
     def _keep(self, path: Path, kept: set[str]) -> str:
-        """Have the record beside the site; its name there. One that is there already stays as it is."""
+        """Copy the record into the site, unless it is there already; return its name there."""
         name = path.name.removesuffix(".gz").removesuffix(".json")
         for suffix in store.SUFFIXES:
             if f"{name}{suffix}" in kept:
@@ -130,7 +130,7 @@ class Filing:
         return f"{name}.json.gz"
 
     def _keep_entry(self, record: Record) -> None:
-        """For its series. What a pull request was compared with is no point of one."""
+        """Write the entry for the record's series. A comparison's pull request is not a point of a series."""
         entry = history.entry_of(record)
         if record.commit and record.commit.dirty:
             entry = entry.model_copy(update={"commit": None, "subject": f"not committed, after: {entry.subject}"})
@@ -145,8 +145,9 @@ class Filing:
         return runfile.row(record, judge(record, self._inputs.thresholds))
 
     def _remove(self, outdated: set[str]) -> None:
-        """The full records of these runs, and what was made of them and of nothing else. Their addresses go on working:
-        what is said there is then made of the history."""
+        """Remove the full records of these runs, and the files made from these alone. The runs' addresses remain valid:
+        their pages are then made from the history.
+        """
         removed = 0
         for folder, suffixes in ((RECORDS, store.SUFFIXES), (RUNS, ("",))):
             there = self._folder.names(folder)

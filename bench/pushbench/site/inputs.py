@@ -1,4 +1,4 @@
-"""What a site is made of."""
+"""The inputs of a site."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pushbench.judging.thresholds import Thresholds
 from pushbench.site.releases import Release
 
 Note = Callable[[str], None]
-"""Tells the person who waits what is being done."""
+"""Shows progress to the user."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """`records` has full records, `history` is one of small files; either may be empty or not be there."""
+    """`records` has full records, `history` is a history of small files; either may be empty or missing."""
 
     project: Project
     records: Path
@@ -24,8 +24,8 @@ class Inputs:
     thresholds: Thresholds
     repository: str | None = None
     keep: int | None = None
-    """how many full records the site keeps, see `keeping`; None for all"""
+    """the number of full records that the site keeps, see `keeping`; None for all"""
     released: Sequence[Release] = ()
-    """releases that can be seen from here; those that an earlier site knew need not be among them"""
+    """releases known to this checkout; releases that an earlier site listed may be missing"""
     capacities: Path | None = None
-    """a folder of capacity records, beside those that the site has"""
+    """a folder of capacity records, in addition to those of the site"""

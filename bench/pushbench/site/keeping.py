@@ -1,7 +1,7 @@
-"""Which full records a site keeps, so that it stays as small as its host asks for. Pure.
+"""Which full records a site keeps, so that it stays within the size limit of its host. Pure.
 
-What was measured of a commit stays for ever in the history; a full record, with what is made of it, is nine times as
-large. Which ones stay follows from the history alone, so publishers leave the same files in any order.
+The measurements of a commit stay in the history forever; a full record with its derived files is nine times as large.
+The history alone determines which records stay, so publishers produce the same files in any order.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ PUBLISHED = 200
 ALLOWED_BYTES = 1_000_000_000
 """of a site on GitHub Pages, https://docs.github.com/en/pages/getting-started-with-github-pages/github-pages-limits"""
 NEARLY = 0.8
-"""of what is allowed: from there on it is told with every run, hundreds of runs before it is too late"""
+"""of the limit: from there on, each run prints a warning, hundreds of runs before it is too late"""
 
 Series = tuple[str, ...]
 """environment, suite, profile"""
 
 
 def outdated(history: Mapping[str, Series], keep: int | None) -> set[str]:
-    """The runs whose full records are left out, of a history's runs by their ids: all but the newest `keep`, and the
-    newest of each series, which its environment and the verdict beside its trends are told from."""
+    """The runs whose full records are dropped, from a history's runs by their ids. All stay out except the newest
+    `keep`, and the newest of each series, which provides its environment and the verdict beside its trends.
+    """
     if keep is None:
         return set()
     ids = sorted(history)

@@ -1,8 +1,8 @@
-"""Where the site's files lie, and how one is written.
+"""The layout of the site's files, and how they are written.
 
-A data file is a script that hands one JSON text to the page: pages also open from a disk, where a browser lets a page
-load scripts but not fetch files, and a Content-Security-Policy that allows only the site's own scripts still holds.
-The text is a string and not an object literal, so that nothing in it is ever program, `__proto__` included.
+A data file is a script that passes one JSON text to the page. This has two reasons. Pages also open from a disk, where
+browsers let a page load scripts but not fetch files. A Content-Security-Policy that allows only the site's own scripts
+still holds. The text is a string and not an object literal, so no part of it is ever code, `__proto__` included.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = 3
-"""of all data files together: the page reads this one and older ones"""
+"""of all data files together: the page reads this version and older ones"""
 
 Data = dict[str, Any]
-"""the content of one data file; docs/site.md says what is in which"""
+"""the content of one data file; docs/site.md describes the files"""
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9_.-]|^\.")
 
 
 @cache
 def part(name: str) -> str:
-    """A name as one part of a path and of a URL, whatever is in it: other bytes of it as ~ and two hexadecimal digits.
+    """A name as one part of a path and of a URL: unsafe bytes become ~ and two hexadecimal digits.
 
     The page's `part` (report-site/src/data/load.ts) does the same.
     """
@@ -46,7 +46,7 @@ def script(name: str, data: Mapping[str, Any]) -> bytes:
 
 
 class Folder:
-    """A site's folder. What is there with the same content is not touched."""
+    """A site's folder. Files whose content does not change are not touched."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -56,7 +56,7 @@ class Folder:
         return (self.root / path).is_file()
 
     def names(self, path: str) -> set[str]:
-        """What is in a folder of it."""
+        """The names in one of its folders."""
         try:
             return {file.name for file in (self.root / path).iterdir()}
         except FileNotFoundError:
@@ -66,7 +66,7 @@ class Folder:
         self.write(f"data/{name}.js", script(name, data))
 
     def content(self, name: str) -> Data | None:
-        """Of a data file that was written here; None where it is not there, or not whole."""
+        """The content of a data file that was written here; None if it is missing or incomplete."""
         try:
             text = (self.root / f"data/{name}.js").read_text()
             quoted = text[text.index(",'") + 2 : text.rindex("'")]
@@ -76,8 +76,9 @@ class Folder:
         return found
 
     def write(self, path: str, content: bytes) -> None:
-        """Whole or not at all, but without waiting for the disk, since it can be derived again. The old file goes
-        first: file systems wait for the disk where a file is renamed onto another."""
+        """Write the file completely or not at all, but without waiting for the disk, since it can be derived again. The
+        old file is deleted first: file systems wait for the disk when a file is renamed onto another one.
+        """
         file = self.root / path
         try:
             if file.read_bytes() == content:
@@ -91,7 +92,7 @@ class Folder:
         self.written.append(path)
 
     def remove(self, path: str) -> None:
-        """A file, or a folder with all that is in it."""
+        """Remove a file, or a folder with its content."""
         found = self.root / path
         if found.is_dir():
             shutil.rmtree(found)
@@ -99,7 +100,7 @@ class Folder:
             found.unlink(missing_ok=True)
 
     def bytes(self) -> int:
-        """Of all that would be published of it."""
+        """The size of everything that would be published."""
         return sum(_sizes(str(self.root), left_out=".git"))
 
 

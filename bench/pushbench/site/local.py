@@ -1,4 +1,4 @@
-"""The site of a checkout's own runs, which a measurement ends with: it opens from the disk."""
+"""The site of a checkout's own runs, which a measurement writes at its end: it opens from the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushbench.site.releases import read_tags
 
 
 def write_local_site(project: Project, thresholds: Thresholds, note: Callable[[str], None]) -> Path | None:
-    """Its page. None, with a note where there is something to say, when it cannot be made: the run itself is safe."""
+    """Its page. None if it cannot be built, with a note of any error: the run itself is already saved."""
     if not project.pages.exists():
         return None
     try:

@@ -1,4 +1,4 @@
-"""The manifest: what a page has to know before it asks for anything else. Pure."""
+"""The manifest: what a page needs before it requests anything else. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pushbench.site.trust import error_rates
 from pushbench.site.windows import RunWindow
 
 RUNS = 100
-"""newest ones that are listed; older ones are found in the trends"""
+"""newest runs in the list; older ones are found in the trends"""
 _ONLY_IN_STATE = ("reasons", "outcomes")
 
 
@@ -32,7 +32,7 @@ def manifest(
     words: Callable[[str], Vocabulary],
     all_runs: int,
 ) -> Data:
-    """`rows` are those of the newest of `all_runs` runs; `words` finds those of a suite."""
+    """`rows` are those of the newest of `all_runs` runs; `words` returns the words of a suite."""
     used = {each["environment"] for each in [*combinations, *rows]}
     measured = {each["suite"] for each in [*combinations, *rows]}
     return {
@@ -58,9 +58,10 @@ def combination(
     seen: Data,
     marked: Data,
 ) -> Data:
-    """`rows` are those of its overview, which badges are made of. Where there are no marks, none are asked for.
+    """The result's `rows` are those of its overview, which badges use. Without marks, `marks` is None: pages request
+    none.
 
-    All runs of a combination have one method. A row that an earlier site made does not say it, for there was only 1.
+    All runs of a combination have one method. Rows of earlier sites do not name it, because only method 1 existed.
     """
     heads = found.runs.heads
     return {
@@ -88,7 +89,7 @@ def combination(
 
 
 def as_json(whole: Data) -> bytes:
-    """For programs."""
+    """The manifest as JSON, for programs."""
     return json.dumps({"schema": SCHEMA, **whole}, indent=1).encode() + b"\n"
 
 

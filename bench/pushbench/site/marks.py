@@ -1,7 +1,7 @@
-"""What happened along the runs of a combination beside commits: releases, other environments, other tools. Pure.
+"""Events along the runs of a combination other than commits: releases, other environments, other tools. Pure.
 
-A mark belongs to a run, the first that has what is new. What comes and goes from run to run, as where two machines take
-turns, is no change: it has to last, or to come only once.
+A mark belongs to the first run after the change. Values that alternate between runs, as with two machines, are no
+change: a change lasts, or occurs only once.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from pushbench.site.series import COMMIT
 from pushbench.statistics.trend import SHORTEST_LEVEL
 
 MOST = 200
-"""of a kind, the newest ones: more would be a file that no chart can show"""
+"""of a kind, the newest: more would make a file that no chart can show"""
 
 T = TypeVar("T", bound=Hashable)
 MeasuredWith = Mapping[str, Data]
-"""by the ids of runs their `Tools`"""
+"""`Tools` by the ids of runs"""
 
 
 def marks(
@@ -37,8 +37,9 @@ def marks(
     environments: Mapping[str, Data],
     tools: MeasuredWith,
 ) -> Data:
-    """`alike` are the combinations of all environments, this one too, that differ by
-    nothing else; `environments` are the known ones, by their keys."""
+    """`alike` are the combinations that differ only in their environment, this one included; `environments` are the
+    known environments by their keys.
+    """
     found = {
         "release": list(_released(combination.runs.heads, releases)),
         "environment": list(_environments(combination, alike, environments)),
@@ -56,7 +57,7 @@ def _newest(found: Sequence[Data]) -> list[Data]:
 
 @dataclass(frozen=True)
 class Stretch(Generic[T]):
-    """Runs that have the same, `begin` the first of them and `last` the last."""
+    """Consecutive runs with the same value, from `begin` to `last`."""
 
     value: T
     begin: int
@@ -65,8 +66,9 @@ class Stretch(Generic[T]):
 
 
 def stretches(values: Sequence[T | None]) -> list[Stretch[T]]:
-    """Neighbours have different values. A short one is left out when others have its value, too, and when what was
-    before it is there again after it. Where a value is None nothing is known."""
+    """The stretches; neighbours have different values. A short stretch is left out if its value occurs elsewhere too
+    and the value before it returns after it. A value of None is unknown.
+    """
     every = list(_unbroken(values))
     times = Counter(each.value for each in every)
     around = zip([None, *every], every, [*every[1:], None], strict=False)
@@ -100,10 +102,11 @@ def _joined(found: Sequence[Stretch[T]]) -> list[Stretch[T]]:
 
 
 def _released(heads: Sequence[Head], releases: Sequence[Release]) -> Iterator[Data]:
-    """At the run of the release's commit, or else at the first one that was created after that commit. Releases from
-    before the first run are not on the axis, and those that no run followed are not yet."""
+    """A mark at the run of the release's commit, or else at the first run created after that commit. Releases from
+    before the first run are not on the axis, and releases without a later run are not there yet.
+    """
     runs = {head.commit: number for number, head in reversed(list(enumerate(heads)))}
-    # A clock that was wrong once does not hide the runs after it.
+    # A single wrong clock must not hide the runs after it.
     times = list(accumulate(map(_seconds, (head.created for head in heads)), max))
     for release in releases:
         time = _seconds(release.date)
@@ -116,7 +119,7 @@ def _released(heads: Sequence[Head], releases: Sequence[Release]) -> Iterator[Da
 def _environments(
     combination: Combination, alike: Sequence[Combination], environments: Mapping[str, Data]
 ) -> Iterator[Data]:
-    """Where the runs went on elsewhere, and where they had been elsewhere."""
+    """Where the runs moved to another environment, and where they came from one."""
     line = sorted((head.record, each.id, at) for each in alike for at, head in enumerate(each.runs.heads))
     named = {each.id: each for each in alike}
     found = stretches([name for _, name, _ in line])
@@ -134,17 +137,17 @@ def _environments(
             past = {"from": begin, "to": last, "runs": there.runs}
             yield {"at": line[here.begin][2]} | mark | past | {"changed": _differences(*reversed(facts))}
         else:
-            # It may go on there, and what will be measured there shall not change this.
+            # The other stretch may continue: later runs there must not change this mark.
             yield {"at": line[here.last][2]} | mark | {"from": begin, "changed": _differences(*facts)}
 
 
 def _differences(before: Data | None, after: Data | None) -> list[list[str]] | None:
-    """None where no record says what one of them is."""
+    """The differences; None if no record describes one of the environments."""
     return _changed(_environment_facts(before), _environment_facts(after)) if before and after else None
 
 
 def _environment_facts(environment: Data) -> dict[str, str]:
-    """What makes the environment's key. What a site of before knows of one has neither generators nor method."""
+    """The facts in the environment's key. Environments from earlier sites have neither generators nor method."""
     return {
         "CPU": one_line(environment["cpu_model"], 100),
         "CPUs": str(environment["cpus"]),
@@ -169,7 +172,7 @@ def _harness(heads: Sequence[Head], tools: MeasuredWith) -> Iterator[Data]:
 
 
 def _versions(heads: Sequence[Head], tools: MeasuredWith) -> Iterator[Data]:
-    """What servers report; each has marks of its own."""
+    """Versions that servers report; each server has marks of its own."""
     known = [tools.get(head.record, {}).get("servers", {}) for head in heads]
     for server in sorted({server for servers in known for server in servers}):
         reported = [_hashable(servers[server]) if server in servers else None for servers in known]
@@ -178,7 +181,7 @@ def _versions(heads: Sequence[Head], tools: MeasuredWith) -> Iterator[Data]:
 
 
 def _moves(heads: Sequence[Head], facts: Sequence[tuple[tuple[str, str], ...] | None]) -> Iterator[Data]:
-    """`last` is the time of the last run with the old facts, where of runs after it nothing is known."""
+    """`last` is the time of the last run with the old facts, if the facts of later runs are unknown."""
     for before, after in pairwise(stretches(facts)):
         mark: Data = {"at": after.begin, "changed": _changed(dict(before.value), dict(after.value))}
         yield mark if before.last == after.begin - 1 else mark | {"last": _seconds(heads[before.last].created)}

@@ -1,4 +1,4 @@
-"""What a reader sees first of a combination: one row a server, what changed, what is invalid. Pure."""
+"""What a reader sees first of a combination: one row per server, changes, invalid servers. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pushbench.statistics.trend import RECENT, Band, band
 THROUGHPUT = "throughput_per_second"
 SPARKLINE_RUNS = 60
 INVALID_RUNS = 20
-"""of the newest runs, in which invalid servers are looked for"""
+"""newest runs that are searched for invalid servers"""
 EVENTS = 60
 
 
@@ -38,7 +38,7 @@ def overview(
     *,
     outcome: Callable[[str, str], str | None],
 ) -> Data:
-    """`newest` is the newest run's row, with the reasons of its verdict; `outcome` is a server's in a run."""
+    """`newest` is the newest run's row, with the reasons of its verdict; `outcome` returns a server's outcome."""
     runs, words = combination.runs, combination.words
     stage = ranking_stage(stages)
     judge = Judge(combination, thresholds, stages)
@@ -62,7 +62,7 @@ def shown(words: Vocabulary) -> list[str]:
 
 @dataclass(frozen=True)
 class Judge:
-    """The words for the newest values against the runs before them, as `pushbench judge --history` has them."""
+    """The words for the newest values against the earlier runs, as in `pushbench judge --history`."""
 
     combination: Combination
     thresholds: Thresholds
@@ -122,20 +122,20 @@ def _row(
 
 
 def _chance(runs: Runs, run: int, server: str) -> float | None:
-    """How far a latency of this run may be off by chance alone, as the logarithm of a ratio: the rule of rankings."""
+    """How far chance alone may move a latency of this run, as the logarithm of a ratio: the rule of rankings."""
     starts = runs.values[run, runs.columns[server, *PRESENT]]
     return float(f"{log(alike(int(starts), int(starts))) / sqrt(2):.4g}") if starts > 0 else None
 
 
 def _band(runs: Runs, run: int, server: str, stage: str, metric: str) -> Band | None:
-    """Of the runs before one."""
+    """The band of the runs before `run`."""
     column = runs.columns.get((server, stage, metric))
     values = runs.values[max(0, run - RECENT) : run, column] if column is not None else np.empty(0)
     return band(values[~np.isnan(values)].tolist())
 
 
 def _half_width(around: Band) -> float:
-    """Of the band, relative to its level."""
+    """Half the width of the band, relative to its level."""
     return float(f"{(around.high - around.low) / 2 / around.level:.4g}")
 
 
@@ -146,7 +146,7 @@ def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float 
 
 
 def _due(runs: Runs, run: int, server: str, stage: str) -> float | None:
-    """Units of work a second that were due, where noticeably fewer arrived."""
+    """The units of work per second that were due, if noticeably fewer arrived."""
     throughput, offered = (_value(runs, run, server, stage, metric) for metric in (THROUGHPUT, "offered_per_second"))
     return offered if falls_short(throughput, offered) else None
 

@@ -1,4 +1,4 @@
-"""The pages themselves: built from `report-site/` once for the same sources, then copied beside the data."""
+"""The pages themselves: built once from the same sources of `report-site/`, then copied beside the data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from pushbench.foundation.project import Project
 from pushbench.site.layout import Folder
 
 NODE = ">=20.19"
-"""what Vite 8 needs"""
+"""required by Vite 8"""
 _NO_SOURCES = {"test", "README.md"}
 
 Note = Callable[[str], None]
 
 
 def build_pages(project: Project, note: Note) -> Path:
-    """The folder that has them. Raises UserError when Node.js is missing or the build fails."""
+    """The folder of the pages. Raises UserError if Node.js is missing or the build fails."""
     sources = project.pages
     files = [path for path in source_files(sources) if path.parts[0] not in _NO_SOURCES]
     if not files:

@@ -1,4 +1,4 @@
-"""What servers and clients say to each other, and what servers promise, for the page about the method. Pure.
+"""Protocols between servers and clients, and the servers' promises, for the page about the method. Pure.
 
 The texts are sections of docs/protocols.md, and the statements of rules."""
 
@@ -12,30 +12,30 @@ from pushbench.conformance import Rule
 from pushbench.site.layout import Data
 
 Block = Data
-"""`{"text": ...}`, `{"items": [...]}`, `{"rows": [[...]]}` of a table with its heading first, or `{"code": ...}`; text
-may have parts between backticks"""
+"""`{"text": ...}`, `{"items": [...]}`, `{"rows": [[...]]}` for a table that begins with its heading, or `{"code":
+...}`; text may have parts between backticks"""
 
 _HEADING = re.compile(r"^#+ (.*)$")
 _RULE = re.compile(r"^\|(:?-+:?\|)+$")
 _PROTOCOL = re.compile(r"^`([^`]+)`: (.+)$")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
-"""the page shows its text alone"""
+"""the page shows only its text"""
 CONTRACT = "The contract of every server"
 
 
 def protocols(markdown: str) -> dict[str, Data]:
-    """By the names of the protocols what each is, in which words."""
+    """The description of each protocol, by name."""
     found = ((_PROTOCOL.match(heading), blocks) for heading, blocks in _sections(markdown).items())
     return {each[1]: {"title": each[2], "blocks": blocks} for each, blocks in found if each}
 
 
 def contract(markdown: str) -> list[Block]:
-    """What all servers promise, whatever their suite."""
+    """The promises of all servers, whatever their suite."""
     return _sections(markdown).get(CONTRACT, [])
 
 
 def promises(markdown: str, suite: str, rules: Mapping[str, Sequence[Rule]]) -> list[Block]:
-    """What the servers of a suite promise beside that: its rules by protocol, and what the markdown says of them."""
+    """The further promises of a suite's servers: its rules by protocol, and the explanations in the markdown."""
     by_name = [{rule.name: rule.statement for rule in own} for own in rules.values()]
     common = {name: text for name, text in by_name[0].items() if all(name in own for own in by_name)} if by_name else {}
     blocks: list[Block] = [{"items": [*common.values()]}] if common else []
@@ -46,7 +46,7 @@ def promises(markdown: str, suite: str, rules: Mapping[str, Sequence[Rule]]) -> 
 
 
 def _sections(markdown: str) -> dict[str, list[Block]]:
-    """The blocks below each heading, until the next one."""
+    """The blocks below each heading, up to the next one."""
     lines: dict[str, list[str]] = {}
     heading, in_code = "", False
     for line in markdown.splitlines():

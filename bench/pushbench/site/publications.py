@@ -1,4 +1,4 @@
-"""Published comparisons, for the page that shows them beside what is measured here: `docs/publications.yml`."""
+"""Published comparisons, for the page that shows them beside this project's results: `docs/publications.yml`."""
 
 from __future__ import annotations
 
@@ -13,34 +13,41 @@ from pushbench.metrics.definitions import Unit
 from pushbench.site.layout import Data
 
 Figure = str | tuple[float, Unit]
-"""the words of the publication, or a number in base units"""
+"""the publication's own words, or a number in base units"""
 Name = Annotated[str, Field(min_length=1)]
 
 
 class Column(Document):
-    """The metric that stands below the figures of a column."""
+    """The metric below the figures of a column."""
 
     metric: Name
-    unit: Unit | None = Field(default=None, description="in which the publication writes it; that of the metric else")
+    unit: Unit | None = Field(
+        default=None,
+        description="unit in which the publication writes the figure; the unit of the metric when left out",
+    )
 
 
 class Row(Document):
-    """The server that stands below a row."""
+    """The server below a row."""
 
     server: Name
-    stage: Name | None = Field(default=None, description="where the publication says which; else the reader chooses")
+    stage: Name | None = Field(
+        default=None, description="stage that the publication names; when left out, the reader chooses"
+    )
 
 
 class Beside(Document):
-    """What is measured here of the same kind."""
+    """This project's own result of the same kind."""
 
     suite: Name
-    columns: list[Column | None] = Field(description="one for each column; none where nothing here is like it")
-    rows: list[Row | None] = Field(description="one for each row")
+    columns: list[Column | None] = Field(
+        description="metric of each column; null for a column without a comparable metric"
+    )
+    rows: list[Row | None] = Field(description="server of each row; null for a row without a comparable server")
 
 
 class Source(Document):
-    """Where a comparison was published, as far as that is known."""
+    """Where a comparison was published, as far as it is known."""
 
     author: Name
     title: Name | None = None
@@ -49,15 +56,15 @@ class Source(Document):
 
 
 class Publication(Document):
-    """One comparison: its figures as printed."""
+    """One comparison, with its figures as printed."""
 
     id: str
     title: str
     source: Source
-    setting: str = Field(description="what was measured, on what, under which load")
+    setting: str = Field(description="what was measured, on which machine, under which load")
     columns: list[str]
     rows: list[Annotated[list[Figure], Field(min_length=1)]]
-    minds: list[str] = Field(description="what to mind when reading the figures")
+    minds: list[str] = Field(description="what a reader of the figures should consider")
     beside: Beside | None = None
 
     @model_validator(mode="after")
@@ -75,6 +82,6 @@ class Publications(Document):
 
 
 def read_publications(file: Path) -> Data:
-    """The data file of the page. A checkout without the file has no publications. Raises UserError for a broken one."""
+    """The data file of the page; empty for a checkout without the file. Raises UserError for a broken file."""
     found = load_yaml(file, Publications) if file.is_file() else Publications(publications=[])
     return found.model_dump(mode="json")

@@ -1,7 +1,7 @@
-"""Releases: tags of a git repository that are named by a version, and the file that keeps them beside a site.
+"""Releases: tags of a git repository that have a version as name, and the file that keeps them beside a site.
 
-Tags are asked of git where there is one; the file remembers them for a site that is made where they are not, such as a
-shallow checkout. A tag's name is somebody's text until it has the form of a version.
+Tags come from git if there is a repository. The file keeps them for sites that are built without them, such as from a
+shallow checkout. A tag's name is untrusted text until it is known to be a version.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pushbench.foundation.model import Document
 FILE = "releases.json"
 SCHEMA = 1
 VERSION = r"^v?[0-9]{1,9}(\.[0-9]{1,9}){1,3}$"
-"""no `-rc.1`: what precedes a release is none"""
+"""without `-rc.1`: a pre-release is no release"""
 _OBJECT = ("objecttype", "objectname", "committerdate:iso-strict")
 _FORMAT = "%00".join(["%(refname:strip=2)", *(f"%({each})" for each in _OBJECT), *(f"%(*{each})" for each in _OBJECT)])
-"""the tag's own object, and the one that an annotated tag names"""
+"""the tag's own object, and the object that an annotated tag points to"""
 
 
 def _universal(text: str) -> str:
@@ -39,17 +39,17 @@ class Release(Document):
     name: Annotated[str, StringConstraints(pattern=VERSION)]
     commit: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
     date: Annotated[str, AfterValidator(_universal)]
-    """of the commit, not of the tag: runs after it have what was released, whenever somebody gave it a name"""
+    """of the commit, not of the tag: later runs contain the released commit, whenever it was tagged"""
 
 
 def read_tags(folder: Path) -> list[Release]:
-    """Those of the checkout or bare repository `folder`; none where git is missing or it is neither."""
+    """The releases of the checkout or bare repository `folder`; none without git or a repository."""
     answer = git(folder, "for-each-ref", f"--format={_FORMAT}", "refs/tags")
     return merged([], _releases(answer.text.split("\n")))
 
 
 def _releases(lines: Iterable[str]) -> Iterator[Release]:
-    """A tag of something else than a commit, and one whose date is none, is no release."""
+    """The releases, without tags of other objects than commits and without invalid dates."""
     for line in lines:
         name, *objects = line.split("\0")
         found = next((objects[at : at + 3] for at in (0, 3) if objects[at : at + 1] == ["commit"]), None)
@@ -61,13 +61,13 @@ def _releases(lines: Iterable[str]) -> Iterator[Release]:
 
 
 def merged(kept: Iterable[Release], found: Iterable[Release]) -> list[Release]:
-    """The oldest first. What was `found` is newer than what was `kept`: a tag may have been moved."""
+    """The releases, oldest first. `found` takes precedence over `kept`: a tag may have been moved."""
     named = {each.name: each for each in [*kept, *found]}
     return sorted(named.values(), key=lambda each: (datetime.fromisoformat(each.date), each.name))
 
 
 def read_kept(file: Path) -> list[Release]:
-    """None where there is no file. Raises UserError for one that cannot be understood."""
+    """The releases in the file; none if it is missing. Raises UserError for an unreadable file."""
     try:
         content = json.loads(file.read_bytes())
         if isinstance(content, dict) and content.get("schema") == SCHEMA:
@@ -80,6 +80,6 @@ def read_kept(file: Path) -> list[Release]:
 
 
 def as_json(releases: Sequence[Release]) -> bytes:
-    """One release a line, so that a new one is one new line of a branch."""
+    """One release per line, so that a new release adds one line in a branch."""
     lines = ",\n  ".join(json.dumps(each.model_dump()) for each in releases)
     return f'{{\n "schema": {SCHEMA},\n "releases": [\n  {lines}\n ]\n}}\n'.encode()

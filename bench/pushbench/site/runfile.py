@@ -1,4 +1,4 @@
-"""The files of one run: what it measured and amounts to, and the timelines of each server's trials. Pure."""
+"""The files of one run: its measurements and outcomes, and the timelines of each server's trials. Pure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ TAIL_STEPS = 8
 """points of a distribution for each further nine of the percentile: smooth at the width of a page"""
 LOG_LINES = 12
 REASONS = 20
-"""of a verdict, in a list of runs; the run's own file has all"""
+"""of a verdict in a list of runs; the run's own file has all"""
 
 
 def row(record: Record, verdict: Verdict) -> Data:
-    """The run in a list of runs."""
+    """The run's line in a list of runs."""
     heads = [trial for trial in record.trials if trial.arm == "head"]
     return {
         "id": record.id,
@@ -47,7 +47,7 @@ def row(record: Record, verdict: Verdict) -> Data:
 
 
 def row_of_entry(entry: Entry) -> Data:
-    """As `row`, of a run whose record is not there: nobody can say what it amounts to."""
+    """As `row`, for a run without its record: its outcomes are unknown."""
     return {
         "id": entry.record,
         "created": entry.created,
@@ -97,7 +97,7 @@ def run(record: Record, verdict: Verdict) -> Data:
 
 
 def run_of_entry(entry: Entry) -> Data:
-    """Metrics are named once, and `values` are in their order: a site has thousands of these."""
+    """The file of a run without its record. It lists metrics once, and `values` in their order: there are thousands."""
     metrics = sorted({name for server in entry.servers.values() for stage in server.stages.values() for name in stage})
     return {
         "run": row_of_entry(entry),
@@ -120,7 +120,7 @@ def run_of_entry(entry: Entry) -> Data:
 
 
 def timelines(record: Record, server: str) -> Data:
-    """What the trials of a server did by the second, in the order of the rounds."""
+    """The course of a server's trials by the second, in the order of the rounds."""
     return {
         "server": server,
         "trials": [_timeline(trial) for trial in _ordered(trial for trial in record.trials if trial.server == server)],
@@ -147,7 +147,7 @@ def _server(record: Record, server: str, plans: Sequence[StagePlan]) -> Data:
 
 
 def _stages(trials: Sequence[Trial], plans: Sequence[StagePlan], kinds: Sequence[str]) -> list[Data]:
-    """The valid trials together, or where none is the invalid ones: `believed` says which."""
+    """The valid trials together, or the invalid ones if none is valid: `believed` tells which."""
     valid = [trial for trial in trials if trial.validity.valid]
     chosen = valid or trials
     return [_stage(chosen, index, plan, kinds, believed=bool(valid)) for index, plan in enumerate(plans)]
@@ -168,7 +168,7 @@ def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, kinds: Sequence
 
 
 def _metrics(spreads: Mapping[str, Spread | None]) -> Data:
-    """The median, and where they differ the smallest and the largest trial."""
+    """The median, and the smallest and the largest trial if they differ."""
     return {
         name: [spread.median] if spread.min == spread.max else [spread.median, spread.min, spread.max]
         for name, spread in spreads.items()
@@ -177,7 +177,7 @@ def _metrics(spreads: Mapping[str, Spread | None]) -> Data:
 
 
 def _tail(results: Sequence[StageResult], kind: str) -> list[float]:
-    """Counts add, so the distribution is that of all trials together."""
+    """The joint distribution of all trials: their counts are added."""
     encoded = [text for result in results if (text := result.histograms.get(kind))]
     found = Latencies.total(Latencies.decode(text) for text in encoded).tail(TAIL_STEPS)
     return [float(f"{value:.4g}") for value in found]
@@ -221,7 +221,7 @@ def _timeline(trial: Trial) -> Data:
 
 
 def _by_second(timeline: Timeline) -> dict[str, list[Any]]:
-    """Its columns, those that were recorded. Loss is a share, as in the stages; of nothing there is none."""
+    """The recorded columns. Loss is a ratio, as in the stages; without deliveries it is missing."""
     columns = timeline.model_dump(exclude={"expected", "lost"}, exclude_none=True)
     if timeline.expected is not None and timeline.lost is not None:
         pairs = zip(timeline.lost, timeline.expected, strict=False)

@@ -18,15 +18,15 @@ from pushbench.site.windows import STEP, RunWindow
 from pushbench.statistics import trend
 
 LEAD = STEP
-"""runs before a window that are searched with it for changes, so that one at its border is found"""
+"""runs before a window that are included in the search for changes, so that a change at its border is found"""
 SUBJECT = 100
-"""characters of a commit's subject; who wants more follows the link"""
+"""characters of a commit's subject; the link leads to all of it"""
 COMMIT = 12
-"""digits of a commit's name, enough for links; the whole one is in the run's own file"""
+"""digits of a commit's hash, enough for links; the run's own file has the whole hash"""
 
 
 class Stage:
-    """A stage of a combination, as far as a history knows it."""
+    """A stage of a combination, as known from a history."""
 
     def __init__(self, name: str, clients: int) -> None:
         self.name, self.clients = name, clients
@@ -37,7 +37,7 @@ class Stage:
 
 
 def stages(runs: Runs) -> list[Stage]:
-    """Those that any run has, by their sizes, those with a name of their own last."""
+    """The stages of any run, by size, with named stages last."""
     clients: dict[str, float] = {}
     for (_, stage, metric), column in runs.columns.items():
         if metric == "clients":
@@ -49,18 +49,18 @@ def stages(runs: Runs) -> list[Stage]:
 
 
 def _size(name: str, members: float) -> int:
-    """A number is the name of a stage that asks for so many clients; a history keeps only how many there were."""
+    """The clients of a stage. A numeric name is the number requested; a history keeps only the number present."""
     return int(name) if name.isdigit() else round(members)
 
 
 def metrics(runs: Runs, words: Vocabulary) -> list[str]:
-    """Those with a trend that any run has: the metrics of the comparison's table."""
+    """The metrics with a trend in any run: those of the comparison's table."""
     found = {metric for _, _, metric in runs.columns}
     return [row.metric for group in groups(words) for row in group if row.metric in found - {"clients"}]
 
 
 def runs_of(runs: Runs, window: RunWindow) -> Data:
-    """What the runs of a window are, one column each; times in seconds since 1970."""
+    """The properties of a window's runs, one column each; times in seconds since 1970."""
     heads = runs.heads[window.begin : window.end]
     return {
         "from": window.begin,
@@ -73,7 +73,7 @@ def runs_of(runs: Runs, window: RunWindow) -> Data:
 
 
 def series_of(runs: Runs, window: RunWindow, stage: str, metric: str) -> Data:
-    """One metric in one stage, of all servers. Indices count from the begin of the window."""
+    """One metric in one stage, for all servers. Indices count from the beginning of the window."""
     found = {server: _series(runs, window, server, stage, metric) for server in runs.servers}
     return {"from": window.begin, "servers": {server: each for server, each in found.items() if each}}
 
@@ -126,10 +126,10 @@ def _number(value: float) -> float | int | None:
 
 
 def _short(value: float) -> float:
-    """Bands and levels with four digits: they are estimates."""
+    """A number with four digits: bands and levels are estimates."""
     return float(f"{value:.4g}")
 
 
 def ranking_stage(found: Sequence[Stage]) -> Stage | None:
-    """The stage of the combination's headline; None where there is none."""
+    """The stage of the combination's headline; None without one."""
     return found[headline(found)] if found else None

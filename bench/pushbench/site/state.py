@@ -1,6 +1,6 @@
-"""What an earlier `pushbench site` knows of its inputs, kept beside the data, so that a new record is all that is read.
+"""An earlier `pushbench site`'s knowledge of its inputs, kept beside the data, so that only new records are read.
 
-It is derived, too: without it, or with one of other thresholds, everything is made again and comes out the same.
+The state is derived, too: without it, or with other thresholds, everything is rebuilt with the same result.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class State:
         self.judged_by = judged_by
         self.environments: dict[str, Data] = before.get("environments", {})
         self._words: dict[str, Data] = before.get("words", {})
-        """by the suite those of its newest record, and which that is"""
+        """by suite: the words of its newest record, and the record's id"""
         self._tools: dict[str, Data] = before.get("tools", {})
         self._measured_with: dict[str, str] = before.get("measured_with", {})
-        """by the run's id its key in `_tools`: thousands of runs have the same"""
+        """by the run's id: its key in `_tools`, which thousands of runs share"""
         self._self_comparisons: dict[str, list[Data]] = before.get("self_comparisons", {})
-        """what runs say of the judge, by their ids: cases of `calibration.own_runs`"""
+        """evidence of runs about the judge, by their ids: cases of `calibration.own_runs`"""
         self._before_capacities: dict[str, Data] = before.get("capacities", {})
         self.capacities: dict[str, Data] = {}
-        """what capacity records are about, by their ids"""
+        """contents of capacity records, by their ids"""
         self._capacity_versions: dict[str, str] = {}
         self.runs: dict[str, str] = {}
-        """the version of the file that it was made of, by id"""
+        """the version of the source file, by id"""
         self.rows: dict[str, Data] = {}
-        """of the few runs that are listed"""
+        """of the few listed runs"""
         self.combinations: dict[str, Any] = {}
 
     @classmethod
@@ -58,11 +58,11 @@ class State:
         return cls(judged_by, found if usable else None)
 
     def knows(self, run: str, version: str) -> bool:
-        """Whether its files were made of this one before."""
+        """Whether the run's files were made from this version before."""
         return self._before_runs.get(run) == version
 
     def known_row(self, run: str) -> Data | None:
-        """None where it was not listed before, or has other files now."""
+        """The row of a run; None if it was not listed before, or has other files now."""
         return self._before_rows.get(run) if self._before_runs.get(run) == self.runs.get(run) else None
 
     def known_combination(self, name: str, version: str) -> Data | None:
@@ -70,12 +70,12 @@ class State:
         return found if found and found["version"] == version else None
 
     def known_versions(self, name: str) -> dict[str, str]:
-        """Of the windows of a combination, by their names."""
+        """The versions of a combination's windows, by their names."""
         found: dict[str, str] = self._before_combinations.get(name, {}).get("windows", {})
         return found
 
     def keep_words(self, record: Record) -> None:
-        """For a suite that the checkout does not have."""
+        """Keep the record's words, for a suite that the checkout lacks."""
         if record.id >= self._words.get(record.suite, {"record": ""})["record"]:
             self._words[record.suite] = {"record": record.id, "words": record.words.model_dump(mode="json")}
 
@@ -91,7 +91,7 @@ class State:
             self._measured_with[run] = key
 
     def tools_of(self, run: str) -> Data | None:
-        """What a run was measured with, where that is known."""
+        """The tools of a run's measurement, if they are known."""
         key = self._measured_with.get(run)
         return self._tools[key] if key else None
 
@@ -101,12 +101,12 @@ class State:
             self._self_comparisons[run] = [case.model_dump(mode="json") for case in cases]
 
     def own_cases(self) -> dict[str, list[Case]]:
-        """What the runs that are there say of the judge, by their ids."""
+        """The evidence of existing runs about the judge, by their ids."""
         known = {run: cases for run, cases in self._self_comparisons.items() if run in self.runs}
         return {run: [Case.model_validate(case) for case in cases] for run, cases in known.items()}
 
     def capacity(self, record: str, version: str) -> bool:
-        """Whether its files were made of this version before; then it stays known."""
+        """Whether its files were made from this version before; if so, it is kept."""
         before = self._before_capacities.get(record)
         if before is None or before["version"] != version:
             return False

@@ -1,4 +1,4 @@
-"""How often the judge is right, in two numbers beside every ranking. Pure."""
+"""How often the judge is right, as two numbers beside every ranking. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ SLOWER = "burn=10%"
 
 
 def error_rates(calibration: Calibration | None) -> Data | None:
-    """How many real comparisons of equal builds, and of builds with a fault, were called worse; and the most that the
-    former may be, at 95 %. Resampled ones are no further cases.
+    """The number of real comparisons that were called worse: of equal builds, and of builds with a fault; and the upper
+    bound of the former at 95 %. Resampled comparisons are not counted.
     """
     if calibration is None:
         return None

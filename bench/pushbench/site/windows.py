@@ -1,8 +1,8 @@
-"""Which runs of a combination go into which file: the recent ones together, older ones by their year. Pure.
+"""Which runs of a combination belong in which file: recent ones together, older ones by year. Pure.
 
-The recent window begins at a multiple of 100 runs, so it has 500 to 599. Between two such steps a new run is appended
-to the window and changes nothing else: old files keep their bytes, and in a git branch a new version of the window
-costs what was appended.
+The recent window begins at a multiple of 100 runs, so it has 500 to 599. Between two such steps, a new run is appended
+to the window and changes nothing else. Old files stay identical, and in a git branch a new version of the window costs
+only the appended part.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ STEP = 100
 
 @dataclass(frozen=True)
 class RunWindow:
-    """Runs `begin` to before `end` of a combination, in one folder."""
+    """Runs from `begin` up to but excluding `end` of a combination, in one folder."""
 
     name: str
     """`recent`, or the year"""
     begin: int
     end: int
     version: str
-    """digest over the runs: another one means that the files have to be made anew"""
+    """digest of the runs: if it changes, the files have to be rebuilt"""
 
     @property
     def recent(self) -> bool:
@@ -35,7 +35,7 @@ class RunWindow:
 
 
 def windows(heads: Sequence[Head]) -> list[RunWindow]:
-    """The oldest first, without gaps; `recent` is the last one."""
+    """The windows, oldest first, without gaps; `recent` is the last one."""
     border = max(0, (len(heads) - RECENT) // STEP * STEP)
     found, begin = [], 0
     for year, runs in groupby(heads[:border], lambda head: head.created[:4]):
@@ -46,7 +46,7 @@ def windows(heads: Sequence[Head]) -> list[RunWindow]:
 
 
 def _window(name: str, heads: Sequence[Head], begin: int, end: int) -> RunWindow:
-    # What lies before the window has a part in its levels: see `series.LEAD`.
+    # Runs before the window affect its levels: see `series.LEAD`.
     digest = hashlib.sha256(f"{name} {begin}".encode())
     for head in heads[max(0, begin - STEP) : end]:
         digest.update(f"{head.record} {head.bytes}\n".encode())
@@ -54,7 +54,9 @@ def _window(name: str, heads: Sequence[Head], begin: int, end: int) -> RunWindow
 
 
 def _unique(found: Sequence[RunWindow]) -> list[RunWindow]:
-    """Runs are in the order of their ids; one whose clock was wrong may part a year in two, which get numbers."""
+    """The windows with unique names. Runs are in order of their ids, so a wrong clock may split a year into several
+    windows, which get numbers.
+    """
     names: dict[str, int] = {}
     unique = []
     for window in found:

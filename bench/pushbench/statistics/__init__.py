@@ -1,4 +1,4 @@
 """Numbers in, numbers out: histograms, rank tests, and the levels of a series.
 
-Nothing here knows a record or a metric.
+Nothing here depends on records or metrics.
 """

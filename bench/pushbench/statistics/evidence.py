@@ -2,12 +2,12 @@
 
 An e-value is what a bet at fair odds has earned: if the claim is false, it reaches 1 / alpha with a probability of at
 most alpha, however often one looks (Ville, 1939; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38, 2023). So
-the size of an effect counts, and not only its sign: many times the noise convince after a few differences.
+the size of an effect counts, and not only its sign: an effect of many times the noise is clear after few differences.
 
 The bet is a likelihood ratio of centres. The scale of the noise is not known: it is integrated out by its invariant
 measure, as in the sequential t-test (Lai, Annals of Statistics 4, 1976; Pérez-Ortiz, Lardy, de
 Heide and Grünwald, Annals of Statistics 52, 2024). The noise is Student's with few degrees of freedom, so that single
-disturbed rounds neither convince nor hide what the others show (Lange, Little and Taylor, JASA 84, 1989). The scale has
+disturbed rounds neither decide nor hide what the others show (Lange, Little and Taylor, JASA 84, 1989). The scale has
 a least value, because the first few differences can be alike by chance: less noise than that makes evidence weaker.
 """
 
@@ -25,14 +25,14 @@ FREEDOM = 3.0
 SCALE_RATIO = 1.25
 """between neighbouring scales of the noise"""
 SMALLEST_EFFECT, LARGEST_EFFECT, EFFECT_RATIO = 0.4, 64.0, 1.35
-"""as multiples of the noise: all that one bets on, each with as much of the stake"""
+"""as multiples of the noise: all effects that one bets on, with equal stakes"""
 SEARCH_STEPS = 12
 """halvings: an interval's end is exact to less than a thousandth of its distance"""
 FARTHEST = 2.0**20
-"""least scales from the centre: an interval that reaches further has no end"""
+"""least scales from the centre: an interval that reaches further is infinite"""
 AT_ONCE = 8
-"""likelihoods that are multiplied before a logarithm is taken, which costs most of the time: their product is finite
-for all that differences can be (1e38 for each)"""
+"""likelihoods that are multiplied before a logarithm is taken, which costs most of the time; their product is finite
+for all possible differences (1e38 for each)"""
 
 _EFFECTS = SMALLEST_EFFECT * EFFECT_RATIO ** np.arange(
     1 + int(np.log(LARGEST_EFFECT / SMALLEST_EFFECT) / np.log(EFFECT_RATIO))
@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(differences: Differences, value: float, least_scale: float) -> Evidence:
-    """The evidence about `value`. `least_scale` is the least noise that is believed, above 0."""
+    """The evidence about `value`. `least_scale` is the lower bound of the noise, above 0."""
     if not len(differences):
         return Evidence(0.0, 0.0)
     away = (differences - value) / least_scale
@@ -71,7 +71,7 @@ def _marginal(away: Differences, effects: Differences) -> Differences:
 
 
 def _log_ratio(side: Differences, none: float) -> float:
-    """The logarithm of what bets on all effects of a side have earned."""
+    """The logarithm of the winnings of bets on all effects of a side."""
     return float(log_sum(side) - np.log(len(side)) - none)
 
 

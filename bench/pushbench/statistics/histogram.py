@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 LOWEST_US, HIGHEST_US, DIGITS = 1, 120_000_000, 3  # the range that the generator records with
 MICROSECOND = 1e-6
 FEWEST_RARE = 10
-"""values beyond a percentile, from which on it says something of more than single values"""
+"""values beyond a percentile: with fewer, it depends on single values"""
 
 _BROKEN = (HdrCookieException, HdrLengthException, binascii.Error, zlib.error, TypeError, ValueError)
 
@@ -63,7 +63,7 @@ class Latencies:
         return int(self._hdr.get_total_count())
 
     def summary(self) -> Summary | None:
-        """None when nothing was recorded."""
+        """The summary; None if nothing was recorded."""
         if not self.count:
             return None
         points = self._hdr.get_percentile_to_value_dict([50, 95, 99, 100])
@@ -72,7 +72,7 @@ class Latencies:
         )
 
     def rare(self, share: float) -> float | None:
-        """The seconds that a share of the values reach or exceed; None where these are fewer than `FEWEST_RARE`."""
+        """The seconds that a share of the values reach or exceed; None if these are fewer than `FEWEST_RARE`."""
         if share * self.count < FEWEST_RARE:
             return None
         return float(self._hdr.get_value_at_percentile(100 * (1 - share))) * MICROSECOND

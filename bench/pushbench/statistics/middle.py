@@ -10,6 +10,6 @@ from numpy.typing import NDArray
 
 def middle(values: NDArray[np.float64]) -> float:
     """The median of a row of at least one value. For the 20 values of a level, numpy's takes twenty times as long,
-    and a site asks for thousands.
+    and a site computes thousands.
     """
     return float(median(values.tolist()))

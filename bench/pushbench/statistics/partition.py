@@ -1,5 +1,5 @@
-"""Where a series falls into parts of one level each: optimal partitioning (PELT, Killick, Fearnhead and Eckley, JASA
-107, 2012), by the compiled search of `ruptures`. Pure.
+"""Divides a series into parts of one level each: optimal partitioning (PELT, Killick, Fearnhead and Eckley, JASA 107,
+2012), by the compiled search of `ruptures`. Pure.
 
 The search is loaded without its package, because the package imports most of scipy. The search does not need scipy, and
 the import takes longer than the whole site. `ruptures.KernelCPD(kernel="linear")` gives the same result.
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 _Search = Callable[[Values, float, int], Any]
-"""of a signal of shape (n, 1), a penalty and a least length: for each end where its last part begins"""
+"""takes a signal of shape (n, 1), a penalty and a least length; gives the beginning of the last part for each end"""
 
 CLEARLY = 0.99
-"""times the penalty: rounding, of the search or here, decides nothing"""
+"""times the penalty, so that rounding in the search or here decides nothing"""
 _FOLDER, _MODULE = Path("detection", "_detection"), "ruptures.detection._detection.ekcpd"
 
 
@@ -41,7 +41,7 @@ def partition(values: Values, penalty: float, shortest: int) -> list[int]:
 
 
 def _is_one(values: Values, penalty: float, shortest: int) -> bool:
-    """Whether clearly no border is worth its penalty. This is so for most series, and takes a tenth of the time.
+    """Whether clearly no border is worth its penalty. This is true of most series, and takes a tenth of the time.
 
     Parts save their `sum² / length` of the squared deviations from the common mean. If the best first and the best last
     part save less than a penalty together, and no part between them saves more than one, then any k borders save less

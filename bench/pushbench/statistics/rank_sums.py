@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 SHORT = 8
-"""values: from more on both sides the normal approximation is as good"""
+"""values: with more on both sides the normal approximation is as good"""
 
 
 def p_differ(before: Values, after: Values) -> float:
@@ -36,7 +36,7 @@ def p_differ(before: Values, after: Values) -> float:
 
 
 def _at_least(wins: int, shorter: int, longer: int) -> float:
-    """The probability that one side wins at least so many of all pairs, half of them or more."""
+    """The probability that one side wins at least `wins` of all pairs, half of them or more."""
     return float(_up_to(shorter, longer)[shorter * longer - wins]) / comb(shorter + longer, shorter)
 
 

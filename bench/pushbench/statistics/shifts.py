@@ -2,8 +2,8 @@
 
 The likelihood ratio of `statistics.evidence` for two samples: the common place of the values is integrated out, too, by
 its uniform measure. Location and scale form a group, so the ratio is a fair bet whatever both are (Pérez-Ortiz, Lardy,
-de Heide and Grünwald, Annals of Statistics 52, 2024): where nothing is shifted, it exceeds x with a probability of at
-most 1 / x. The noise is Student's, as there: one disturbed run convinces nobody.
+de Heide and Grünwald, Annals of Statistics 52, 2024): without a shift, it exceeds x with a probability of at most
+1 / x. The noise is Student's here, too, so one disturbed run is not enough evidence.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Values = NDArray[np.float64]
 SCALE_RATIO = 1.5
 """between neighbouring scales of the noise: half of what 20 values leave open"""
 EFFECTS: Values = 0.5 * 1.5 ** np.arange(20, dtype=float)
-"""in multiples of the noise: all that one bets on, each with as much of the stake"""
+"""in multiples of the noise: all effects that one bets on, with equal stakes"""
 PLACES: Values = np.arange(-4.0, 4.01, 0.4)
 """of the common level, in multiples of the noise from the median of the earlier values"""
 
 
 def shifted(before: Values, after: Values, value: float, least_scale: float) -> Evidence:
-    """The evidence that `after` is above `before` by more than `value`, and by less. `least_scale` is the least noise
-    that is believed, above 0.
+    """The evidence that `after` is above `before` by more than `value`, and by less. `least_scale` is the lower bound
+    of the noise, above 0.
     """
     centre = middle(before)
     grid = _Grid.of((before - centre) / least_scale, (after - value - centre) / least_scale)

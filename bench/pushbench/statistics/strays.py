@@ -1,12 +1,12 @@
-"""Which groups of values do not belong with the others: machines by what each measured of the same server. Pure.
+"""Groups of values that stand out from the others: machines, by their measurements of the same server. Pure.
 
-A group stands out where both hold:
+A group stands out if both conditions hold:
 
 - its mean logarithm differs from that of the other groups by more than `margin`, a share that matters;
 - the t-test with the scatter inside all groups finds it: at `ALPHA` over all groups of a call together.
 
-The one that stands out most leaves first, and the others are looked at again. Unless more than half of the groups
-remain, nothing says who is right, and all stand out.
+The group that stands out most is removed first, and the others are tested again. Unless more than half of the groups
+remain, it is unknown which are right, and all stand out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST = 2
 def strays(groups: Mapping[str, Sequence[float]], margin: float, *, tests: int = 1) -> list[str]:
     """The names of the groups that stand out, in alphabetical order. Values are above 0, at least `LEAST` a group.
 
-    `tests` is how many such questions are asked about the same groups: each gets its part of `ALPHA`.
+    `tests` is the number of such tests on the same groups: each gets its part of `ALPHA`.
     """
     left = {name: [log(value) for value in values] for name, values in groups.items()}
     found: list[str] = []
@@ -62,7 +62,7 @@ def _contrast(logs: Mapping[str, Sequence[float]], name: str) -> float:
 
 
 def _t(logs: Mapping[str, Sequence[float]], name: str) -> tuple[float, int]:
-    """The t of a group against the mean of the others', and its degrees of freedom."""
+    """The t of a group against the mean of the others, and its degrees of freedom."""
     degrees = sum(len(values) - 1 for values in logs.values())
     squares = sum((value - fmean(values)) ** 2 for values in logs.values() for value in values)
     others = [values for each, values in logs.items() if each != name]

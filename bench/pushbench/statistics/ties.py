@@ -1,14 +1,14 @@
-"""Which values are the same within noise: the rule of rankings, docs/method.md has it in words. Pure.
+"""Which values are the same within noise: the rule of rankings, described in docs/method.md. Pure.
 
-A subject is what was measured in one or several starts. Of two subjects the slower one is beyond noise where all holds:
+A subject is what one or several starts measured. The slower of two subjects is beyond noise if all conditions hold:
 
 - its median is larger even without the part that the generator itself added;
-- from `ENOUGH` starts of each on, the rank-sum test calls them different at 5 %;
-- with fewer, which no such test can decide, no start of one lies among those of the other, and the medians are further
+- with `ENOUGH` starts of each or more, the rank-sum test finds a difference at 5 %;
+- with fewer, where no such test can decide, no start of one lies among those of the other, and the medians are further
   apart than starts of the same code: by `alike`.
 
-The relation is not transitive, so groups have a leader: the best subject opens a group of all that are within noise of
-it, and the first one that is not opens the next.
+The relation is not transitive, so groups have a leader. The best subject opens a group of all subjects within noise of
+it, and the first subject beyond it opens the next group.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BETWEEN_STARTS = 0.12
 
 @dataclass(frozen=True)
 class Subject:
-    """A value of each start, smaller ones are better, and what of them the generator added."""
+    """A value of each start, smaller is better, and the part of it that the generator added."""
 
     name: str
     values: Sequence[float]
@@ -44,7 +44,7 @@ class Subject:
 
 
 def groups(subjects: Sequence[Subject]) -> list[list[Subject]]:
-    """The best first, those within noise of a group's first one together."""
+    """The groups, the best first: each has the subjects within noise of its first one."""
     found: list[list[Subject]] = []
     for subject in sorted(subjects, key=lambda each: (each.middle, each.name)):
         if found and not is_beyond_noise(found[-1][0], subject):

@@ -1,7 +1,7 @@
 """Where the level of a series changed, and how far its values usually scatter around it. Pure.
 
 Levels are found by optimal partitioning of the logarithms, so that a change of a tenth counts the same at any height.
-The ranks of the values around a level change have to confirm it, because partitioning alone also splits a drift.
+The ranks of the values around a level change must confirm it, because partitioning alone also splits a drift.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from pushbench.statistics.partition import partition
 from pushbench.statistics.rank_sums import p_differ
 
 SHORTEST_LEVEL = 5
-"""runs: with fewer on one side, ranks cannot say anything at the level below"""
+"""runs: with fewer on one side, ranks cannot reach the level ALPHA"""
 PENALTY = 3.0
-"""times the noise's variance and the logarithm of the length, as BIC for a mean and its place has it"""
+"""times the noise's variance and the logarithm of the length, as in BIC for a mean and its place"""
 AROUND = 30
 """runs on either side that confirm a change: older ones may belong to a drift"""
 ALPHA = 0.001
-"""of the ranks, times the number of places where a change could have been"""
+"""of the ranks, multiplied by the number of places where a change could have been"""
 MAD_TO_SIGMA = 1.4826
 """standard deviation of normal values with this median absolute deviation"""
 BAND_RUNS = 20
-"""of the current level that the band is made from"""
+"""runs of the current level that form the band"""
 RECENT = 100
-"""runs that are searched for the beginning of the current level"""
+"""runs to search for the beginning of the current level"""
 BAND_SIGMAS = 3.0
 OUTLIER_SIGMAS = 4.0
-"""single values beyond are moved to it before levels are looked for: one disturbed run is no level"""
+"""single values beyond this are moved to it before the search for levels: one disturbed run is no level"""
 
 Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Change:
-    """Between `index - 1` and `index` the level went from `before` to `after`; `p` is that of their ranks."""
+    """The level went from `before` to `after` between `index - 1` and `index`; `p` is that of their ranks."""
 
     index: int
     before: float
@@ -82,7 +82,7 @@ def changes(values: Sequence[float]) -> list[Change]:
 
 @dataclass(frozen=True)
 class Level:
-    """The values from `begin` to before `end` have one level; its band is None where they are too few."""
+    """The values from `begin` up to `end`, without it, have one level; its band is None if they are too few."""
 
     begin: int
     end: int

@@ -1,4 +1,4 @@
-"""What changes without a meaning cost: estimated from kept comparisons, and which of them are still to be made."""
+"""The cost of changes without a meaning: estimated from kept comparisons, with a list of the missing ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_of_each_server_only_comparisons_with_its_newest_schedule_count() -> Non
 
 
 def test_comparisons_with_the_cpu_of_compilers_count_no_more_once_it_is_known() -> None:
-    """Half of the CPU is that of compilers, and a tenth more in the head: a bias, until it is left out."""
+    """Compilers use half of the CPU, and a tenth more in the head: this is a bias until their CPU is left out."""
     known = comparison(GO, hours=1)
     known = known.model_copy(update={"trials": with_compilers(known.trials, 1.0, of_head=1.1)})
     before = known.model_copy(
@@ -75,7 +75,7 @@ def test_comparisons_with_the_cpu_of_compilers_count_no_more_once_it_is_known() 
 
 
 def _unknown(trial: Trial) -> Trial:
-    """The trial as if nobody had told compilers apart."""
+    """The trial without a separate value for the CPU of compilers."""
     [stage] = trial.stages
     metrics = {**stage.metrics, "compilers_cpu_seconds_per_delivery": None}
     return trial.model_copy(update={"stages": [stage.model_copy(update={"metrics": metrics})]})
@@ -188,7 +188,7 @@ def test_it_ends_before_a_comparison_for_which_there_is_no_time() -> None:
 
 
 def test_the_margins_of_this_checkout_rest_on_published_figures() -> None:
-    """A bias in thresholds.yml is no smaller than the largest that was found, and its margin at least twice that."""
+    """A bias in thresholds.yml is at least the largest published one, and its margin at least twice the bias."""
     project = Project.at(Path(__file__).parents[3])
     published = {each.server: each for each in read_biases(project.root / "docs" / "calibration-bias.json").servers}
     for suite in thresholds_of(project).suites.values():

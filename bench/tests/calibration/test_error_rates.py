@@ -1,4 +1,4 @@
-"""The judge's own error rates: counted right, over real comparisons and over resampled ones."""
+"""The judge's own error rates are counted correctly, over real and resampled comparisons."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_short_campaign_is_drawn_no_more_often_than_its_rounds_deserve() -> No
 
 @pytest.mark.slow
 def test_what_two_builds_differ_by_stays_in_all_rounds_of_a_draw() -> None:
-    """A bias of one campaign: its draws are worse or better as chance takes the arms, and never the same."""
+    """One campaign has a bias: its draws are worse or better, depending on the random order of arms, never the same."""
     records = [campaign("none", fixed=True), campaign("none", fixed=True, cpu=0.3)]
     [case] = calibrate(records, THRESHOLDS, runs=60).cases
     assert case.campaigns == 2
@@ -105,7 +105,7 @@ def test_all_real_comparisons_of_equal_code_bound_the_false_alarms() -> None:
     assert of_real(found.cases, ALIKE) == rate(0, 2)
     text = bound(found.cases)
     assert text.startswith("Of 2 real comparisons of a server with itself, over all servers, 0 called a row worse")
-    assert text.endswith("is 0.0 to 65.8 % (95 %). In 1 of them the arms were built apart; 0 of those did.")
+    assert text.endswith("is 0.0 to 65.8 % (95 %). In 1 of them, the arms were built separately; 0 of these did.")
     assert "| node-ws | built at another path | real | 1 | 1 | 0 |" in markdown(found)
 
 

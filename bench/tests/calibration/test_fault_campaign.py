@@ -1,4 +1,4 @@
-"""The campaign of faults keeps each result, goes on where it ended, and calls things by what was said of them."""
+"""The campaign of faults keeps each result, continues where it ended, and derives each word from the verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def sighting(word: Word, *, judged_by: str = "d", most_seconds: float | None = N
 
 
 class Looker:
-    """Says the same of each fault, or what `words` has for it, and keeps what it was asked."""
+    """Gives each fault the word `missed`, or its word in `words`, and keeps its calls."""
 
     def __init__(self, **words: Word) -> None:
         self.asked: list[tuple[str, Way]] = []
@@ -203,7 +203,7 @@ def test_the_table_names_what_was_missed_and_why(tmp_path: Path) -> None:
         ["-", "-", "-"],
     ]
     assert tally(table).endswith(
-        " 0 were caught, 0 undecided, 0 disturbed, 0 missed, and 2 open: not tried in every way yet."
+        " 0 were caught, 0 undecided, 0 disturbed, 0 missed, and 2 open (not tried in every way yet)."
     )
     look(file, Looker(), faults=["lost"], ways=["compare"])
     assert "0 disturbed, 1 missed, and 1 open" in tally(rows(CATALOGUE, read_results(file, "go")))

@@ -1,4 +1,4 @@
-"""The faults that are injected to measure the judge are as large as they say; a wrapper without one does nothing."""
+"""The faults that are injected to measure the judge have the specified size; a wrapper without a fault does nothing."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def wrapped(
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process and its descendants used."""
+    """The CPU seconds of a process and its descendants."""
     usage = Tree(pid).usage()
     assert usage
     return usage.cpu_seconds
@@ -121,12 +121,12 @@ def test_a_server_that_ends_ends_the_wrapper(binary: Path) -> None:
 
 
 async def echoes(port: int, count: int, patience: float = 0.05) -> list[float]:
-    """The round trips of those messages that come back within so many seconds."""
+    """The round-trip times of the messages that come back within `patience` seconds."""
     for _ in range(100):
         try:
             client = await connect(f"ws://127.0.0.1:{port}", proxy=None, compression=None)
             break
-        except (OSError, InvalidHandshake):  # nobody listens yet, or nobody behind the proxy
+        except (OSError, InvalidHandshake):  # no program listens yet, or none behind the proxy
             await asyncio.sleep(0.05)
     async with client:
         seen = []

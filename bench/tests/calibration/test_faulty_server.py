@@ -44,7 +44,7 @@ def test_the_checkout_has_no_fault_and_its_work_tree_the_one_that_was_set(faulty
 
 
 async def echoes(url: str, count: int) -> int:
-    """How many draws come back to their sender."""
+    """The number of draws that come back to their sender."""
     ids = {"boardId": "b", "userId": "u"}
     async with connect(f"{url.replace('http', 'ws')}/ws", proxy=None, compression=None) as client:
         await client.send(json.dumps({"type": "join", **ids}))

@@ -1,4 +1,4 @@
-"""A change without a meaning changes the file it says, and a program that still is one."""
+"""A change without a meaning changes the named file, and the program remains valid."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_function_that_nothing_calls_has_another_name_in_each_file() -> None:
     found = unused({"a.py": "x = 1\n", "b.py": "y = 2\n"})
     spaces: list[dict[str, Any]] = [{}, {}]
     for space, path in zip(spaces, ("a.py", "b.py"), strict=True):
-        exec(found[path], space)  # the text is that of the change
+        exec(found[path], space)  # the text comes from the change itself
     assert spaces[0]["_unused0"](10) == spaces[1]["_unused1"](10) > 0
 
 

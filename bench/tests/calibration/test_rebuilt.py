@@ -1,4 +1,4 @@
-"""A server against the same code that was built apart; and the comparisons that join those which count."""
+"""A server against a separate build of the same code, and adding comparisons to those that count."""
 
 from __future__ import annotations
 

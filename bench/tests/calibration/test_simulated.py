@@ -1,4 +1,4 @@
-"""Many servers share their time, and the published figures of simulated comparisons keep their promise."""
+"""Many servers share their time, and the published figures of simulated comparisons meet the promised rates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_tenth_more_in_one_of_seven_servers_is_found(published: list[Simulated
 
 @pytest.mark.slow
 def test_a_tenth_more_in_one_of_seven_noisy_servers_is_found_within_an_hour() -> None:
-    """Two runs alone, because one takes seconds; `calibrate report --simulated` plays as many as it is told."""
+    """Only two runs, because each takes seconds; `calibrate report --simulated` takes the number of runs."""
     kind = simulated._Kind("normal", 7, 1.1, 2.0, HOUR_ROUNDS)
     found = simulated._simulate(kind, 2, np.random.default_rng(1))
     assert (found.found, found.alarms) == (rate(2, 2), rate(0, 2))

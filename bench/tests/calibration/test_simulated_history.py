@@ -1,4 +1,4 @@
-"""Both rules judge the same series, and the published figures keep their promise."""
+"""Both rules judge the same series, and the published figures meet the promised rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archives of an image as builders write them, and as strangers may."""
+"""Archives of an image as builders write them, and as attackers may."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A checkout with suites of several lengths, and what is known of its servers."""
+"""A checkout with suites of several lengths, and the known facts about its servers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def budget_of(project: Project, hours: float | None, **turns: Turn) -> Budget:
 
 
 def limits_of(catalog: Sequence[Server], folder: Path) -> Thresholds:
-    """Limits that the servers of made records keep."""
+    """Limits that the servers of generated records keep."""
     file = folder / "limits.yml"
     limits = "limits: {loss_ratio: {max: 1%}, delivery_seconds.p95: {max: 500ms}}"
     file.write_text(f"version: 1\nsuites:\n  tiny: {{{limits}}}\n  large: {{{limits}}}\n")

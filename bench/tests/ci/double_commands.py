@@ -1,4 +1,4 @@
-"""What GitHub's API does for a command: permissions, reactions, and runs of bench.yml that are dispatched.
+"""GitHub's API for commands: permissions, reactions, and dispatched runs of bench.yml.
 
 Documented at https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user,
 https://docs.github.com/en/rest/reactions/reactions#create-reaction-for-an-issue-comment and
@@ -19,12 +19,12 @@ MOST_INPUTS = 25
 
 
 class Commanded(Double):
-    """A repository with people, whose bench.yml can be dispatched."""
+    """A repository with users, whose bench.yml can be dispatched."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
         self.people = {"octocat": "admin", "maintainer": "write", "triager": "read"}
-        """what `permission` is: maintain is write, and triage is read; of a stranger to a public repository read"""
+        """values of `permission`: maintain is write, and triage is read; a stranger has read for a public repository"""
         self.reactions: list[tuple[int, str]] = []
 
     @property

@@ -1,7 +1,7 @@
-"""A GitHub in memory, as far as the doctor asks it: the settings of one repository, seen with one token.
+"""A GitHub in memory with the API that the doctor uses: the settings of one repository, seen with one token.
 
-It answers as https://docs.github.com/en/rest documents: what a fine-grained token may not read is 403, or 404 where
-`hides`; on a public repository anybody reads what is public; packages are shown to classic tokens only.
+It answers as https://docs.github.com/en/rest documents: what a fine-grained token may not read is 403, or 404 with
+`hides`. On a public repository, every token reads what is public. Packages are shown only to classic tokens.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Answer = tuple[int, Any]
 
 
 def checkout_files() -> dict[str, str]:
-    """Those that decide, as in this checkout, with an owner of code."""
+    """The relevant files of this checkout, and a CODEOWNERS file."""
     return {**_files(), ".github/CODEOWNERS": "* @acme/benchmarks\n"}
 
 
@@ -76,11 +76,11 @@ def run(number: int, **changed: Any) -> dict[str, Any]:
 
 @dataclass
 class Installation:
-    """Everything is set; tests break one thing at a time."""
+    """A complete installation; each test breaks one part of it."""
 
     grants: frozenset[str] = GRANTS
     hides: bool = False
-    """404 instead of 403, as to classic tokens whose account is no administrator"""
+    """404 instead of 403, as for classic tokens of accounts that are no administrators"""
     visible: bool = True
     expired: bool = False
     repository: dict[str, Any] = field(
@@ -156,7 +156,7 @@ class Installation:
     deploying: list[str] = field(default_factory=lambda: ["main"])
     rules: list[str] = field(default_factory=lambda: ["Pushbench"])
     protection: list[str] | None = None
-    """None where the branch has none"""
+    """None if the branch has none"""
     owners_errors: list[dict[str, Any]] = field(default_factory=list)
     packages: list[dict[str, Any]] = field(
         default_factory=lambda: [
@@ -234,7 +234,7 @@ class Installation:
 
 Reply = Callable[[Installation, "re.Match[str]"], Answer]
 ROUTES: list[tuple[str, str, bool, Reply]] = []
-"""path below the repository, permission, whether anybody reads it on a public repository, answer"""
+"""path below the repository, permission, whether every token reads it on a public repository, answer"""
 
 
 def route(shape: str, permission: str, reply: Callable[[Installation], Any], *, public: bool = False) -> None:
@@ -267,12 +267,12 @@ def _content(installation: Installation, found: re.Match[str]) -> Answer:
 
 
 def _permissions(installation: Installation) -> dict[str, Any]:
-    """What is allowed is left out where nothing is."""
+    """The permissions of Actions; the details are left out if Actions are disabled."""
     return installation.permissions if installation.permissions["enabled"] else {"enabled": False}
 
 
 def _runs(installation: Installation, found: re.Match[str]) -> Answer:
-    """The runs of a workflow that is on the default branch, or was."""
+    """The runs of a workflow that is or was on the default branch."""
     if found[1] not in installation.workflows:
         return 404, {"message": "Not Found"}
     return 200, {"workflow_runs": {"bench.yml": installation.runs, "report.yml": installation.reports}[found[1]]}

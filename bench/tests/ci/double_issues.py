@@ -32,7 +32,7 @@ def open_issues(double: Double) -> list[dict[str, Any]]:
 
 @route(r"GET /issues", "issues: read")
 def _list(double: Double, _: object, query: dict[str, list[str]], __: object) -> Answer:
-    """Pull requests are issues, too, and are listed where issues are off. Open ones by default, the newest first."""
+    """Pull requests are issues, too, and are listed even if issues are off. By default open ones, the newest first."""
     [state] = query.get("state", ["open"])
     wanted = set(query["labels"][0].split(",")) if "labels" in query else set()
     found = [
@@ -47,7 +47,7 @@ def _list(double: Double, _: object, query: dict[str, list[str]], __: object) ->
 
 @route(r"POST /issues", "issues: write")
 def _create(double: Double, _: object, __: object, body: Any) -> Answer:
-    """Labels that the repository does not have are dropped: apps do not make them (octokit/rest.js, issue 479)."""
+    """Labels that the repository does not have are dropped: apps do not create them (octokit/rest.js, issue 479)."""
     if double.issues_off:
         return 410, {"message": "Issues are disabled for this repo"}
     if not body.get("title") or len(body["title"]) > 256 or len(body.get("body", "")) > MOST_BODY:

@@ -22,11 +22,11 @@ class Packages(Double):
 
     kind: str = "Organization"
     versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """by the name of the package"""
+    """by package name"""
     popular: set[int] = field(default_factory=set)
     """ids of versions that were downloaded more than 5,000 times"""
     admin: bool = True
-    """whether the packages give the repository the role admin"""
+    """whether the repository has the role admin for the packages"""
 
     def found(self, asked: re.Match[str]) -> list[dict[str, Any]] | None:
         """The versions of a package; a user is no organisation, and an unescaped slash is no name."""

@@ -15,7 +15,7 @@ def queued(name: str = "bench", status: str = "queued", labels: list[str] | None
 
 
 def other(number: int, *jobs: dict[str, Any], **changed: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Another run of bench.yml and its jobs; those that say nothing else are completed on a hosted machine."""
+    """Another run of bench.yml and its jobs; by default, they are completed on a hosted machine."""
     ended = {"status": "completed", "labels": ["ubuntu-24.04"]}
     listed = [{**ended, **each} for each in jobs or (queued(),)]
     return run(id=number, conclusion=None, **{"status": "queued", **changed}), listed

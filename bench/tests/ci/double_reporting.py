@@ -1,4 +1,4 @@
-"""GitHub as far as the check of a run needs it: the repository, its runs, changed files, commit statuses."""
+"""The part of GitHub that the check of a run needs: the repository, its runs, changed files, commit statuses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ JOB = "ca395085-040a-526b-2ce8-bdc85f692774"
 
 @dataclass
 class Reported(Double):
-    """`files` are what pull requests change."""
+    """A GitHub with commit statuses; `files` are the changed files of pull requests."""
 
     files: list[dict[str, Any]] = field(default_factory=list)
     statuses: list[dict[str, Any]] = field(default_factory=list)
     """of all commits, the oldest first"""
 
     def has_job(self, name: str, conclusion: str = "success", sha: str = HEAD) -> None:
-        """A job of a workflow, which is a check run of the same app."""
+        """Add a job of a workflow, which is a check run of the same app."""
         made = {"id": len(self.checks), "head_sha": sha, "name": name, "external_id": JOB, "status": "completed"}
         shown = {
             "html_url": f"https://github.com/{REPOSITORY}/runs/{len(self.checks)}",
@@ -37,8 +37,8 @@ class Reported(Double):
     def required_passes(self, sha: str = HEAD, name: str = "Pushbench") -> bool:
         """Whether a rule that requires the name lets the commit be merged.
 
-        docs.github.com, troubleshooting-required-status-checks: where a check and a status have the name both are
-        required, and success, skipped and neutral are successful. Of several check runs or statuses the newest counts.
+        docs.github.com, troubleshooting-required-status-checks: if a check and a status have the name, both are
+        required, and success, skipped and neutral are successful. Of several check runs or statuses, the newest counts.
         """
         checks = [each for each in self.checks if (each["head_sha"], each["name"]) == (sha, name)]
         statuses = [each for each in self.statuses if (each["sha"], each["context"]) == (sha, name)]
@@ -52,7 +52,7 @@ class Reported(Double):
         self.pulls = [pull(repository=FORK) | {"user": {"login": "stranger"}}]
 
     def changes(self, *paths: str, **of_one: Any) -> None:
-        """Let the pull request change the paths."""
+        """Make the pull request change the paths."""
         self.files = [{"filename": path, "status": "modified", **of_one} for path in paths]
         for each in self.pulls:
             each["changed_files"] = len(self.files)

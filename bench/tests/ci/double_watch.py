@@ -1,4 +1,4 @@
-"""Routes of the double: workflows and their states, and the machines, which the token of a job may not list."""
+"""Routes of the double: workflows and their states, and the runners, which a job's token may not list."""
 
 from __future__ import annotations
 

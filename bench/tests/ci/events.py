@@ -1,4 +1,4 @@
-"""Events as GitHub hands them to a job, cut down to what is read of them."""
+"""Events as GitHub passes them to a job, reduced to the parts that are read."""
 
 from __future__ import annotations
 

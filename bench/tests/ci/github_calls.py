@@ -1,4 +1,4 @@
-"""What the recorded exchanges with GitHub are about, and the call that makes a check run."""
+"""The subjects of the recorded exchanges with GitHub, and the call that creates a check run."""
 
 from __future__ import annotations
 

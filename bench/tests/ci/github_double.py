@@ -1,4 +1,4 @@
-"""A GitHub in memory, as far as `report` and `publish` ask it: for tests of what they do, not of how it answers."""
+"""A GitHub in memory with the API that `report` and `publish` use: for tests of their actions, not of the answers."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ Answer = tuple[int, Any]
 NOT_FOUND: Answer = (404, {"message": "Not Found"})
 Reply = Callable[["Double", re.Match[str], dict[str, list[str]], Any], Answer]
 ROUTES: list[tuple[str, str, str, str, Reply]] = []
-"""method, path below the repository, the permission that GitHub asks for, class of doubles that have it, answer"""
+"""method, path below the repository, the permission that GitHub requires, class of doubles that have it, answer"""
 
 
 def route(request: str, permission: str, of: str = "Double") -> Callable[[Reply], Reply]:
-    """Register the answer to a request such as `GET /pulls/(\\d+)`; a class of an area may answer it otherwise."""
+    """Register the answer to a request such as `GET /pulls/(\\d+)`; a subclass may register another answer."""
     verb, _, shape = request.partition(" ")
 
     def register(reply: Reply) -> Reply:
@@ -99,16 +99,16 @@ class Double:
     """workflow files that were started, with their inputs"""
     default_branch: str = "main"
     errors: dict[int, list[str]] = field(default_factory=dict)
-    """what jobs annotated, by their ids"""
+    """annotations of jobs, by job id"""
     issues: list[dict[str, Any]] = field(default_factory=list)
-    """pull requests among them have the field pull_request"""
+    """including pull requests, which have the field pull_request"""
     issues_off: bool = False
     labels: set[str] = field(default_factory=set)
-    """that the repository has"""
+    """of the repository"""
     workflows: list[dict[str, Any]] = field(default_factory=list)
     machines: list[dict[str, Any]] = field(default_factory=list)
     permissions: dict[str, str] | None = None
-    """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
+    """of the token's job, as its workflow grants them; None: every permission, if a test checks something else"""
 
     @contextmanager
     def github(self, note: Callable[[str], None] = lambda _: None) -> Iterator[GitHub]:
@@ -118,7 +118,7 @@ class Double:
 
     @contextmanager
     def served(self) -> Iterator[str]:
-        """On a port of loopback; gives its URL."""
+        """Serve the double on a port of loopback; yields its URL."""
         double = self
 
         class Handler(QuietHandler):
@@ -143,11 +143,11 @@ class Double:
         if status == 302:
             return httpx.Response(status, headers={"Location": f"https://blobs.example.org{content}"})
         if isinstance(content, bytes):
-            return httpx.Response(status, content=iter([content]))  # read once, as from a socket
+            return httpx.Response(status, content=iter([content]))  # can be read only once, as from a socket
         return httpx.Response(status, json=content)
 
     def all_runs(self) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
-        """With their jobs."""
+        """All runs with their jobs."""
         return [(self.run, self.jobs), *self.others]
 
     def answer(self, method: str, target: str, content: bytes) -> Answer:
@@ -166,13 +166,13 @@ class Double:
 
     def _granted(self, permission: str) -> bool:
         """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
-        and what is not listed is none."""
+        and an unlisted permission is none."""
         scope, _, access = permission.partition(": ")
         always = scope in ("", "metadata")  # docs.github.com/rest/authentication/permissions: every token may read it
         return self.permissions is None or always or self.permissions.get(scope) in (access, "write")
 
     def may_comment(self, number: int, access: str) -> bool:
-        """docs.github.com/rest/issues/comments: one of two rights; that for pull requests is none for issues."""
+        """docs.github.com/rest/issues/comments: one of two permissions; the one for pull requests excludes issues."""
         is_issue = any(each["number"] == number for each in self.issues if "pull_request" not in each)
         scopes = ("issues",) if is_issue else ("pull-requests", "issues")
         return any(self._granted(f"{scope}: {access}") for scope in scopes)
@@ -191,7 +191,7 @@ def _repository(double: Double, *_: object) -> Answer:
 
 @route(r"GET /actions/workflows/([\w.-]+)/runs", "actions: read")
 def _runs(double: Double, found: re.Match[str], query: dict[str, list[str]], _: object) -> Answer:
-    """`status` and `event` filter, the newest are first."""
+    """`status` and `event` are filters; the newest runs are first."""
     runs = [each for each, _ in double.others if each["path"] == f".github/workflows/{found[1]}"]
     for name in ("status", "event"):
         runs = [each for each in runs if each[name] in query.get(name, [each[name]])]
@@ -239,7 +239,7 @@ def _dispatch(double: Double, found: re.Match[str], _: object, body: Any) -> Ans
 
 
 def _started(workflow: str, given: dict[str, str], **known: Any) -> dict[str, Any]:
-    """A run as it is listed first; bench.yml names its runs by their inputs."""
+    """A run in its first state; bench.yml names its runs by their inputs."""
     title = f"bench pull request {given['pull_request']} at {given.get('head')}" if given.get("pull_request") else ""
     started = run(event="workflow_dispatch", status="queued", conclusion=None, **known)
     return started | {"path": f".github/workflows/{workflow}", "display_title": title}
@@ -266,7 +266,7 @@ def _blob(double: Double, found: re.Match[str], *_: object) -> Answer:
 
 @route(r"GET /pulls", "pull-requests: read")
 def _pulls(double: Double, _: object, query: dict[str, list[str]], __: object) -> Answer:
-    """docs.github.com/rest/pulls/pulls#list-pull-requests: `head` is `owner:branch`; open ones by default."""
+    """docs.github.com/rest/pulls/pulls#list-pull-requests: `head` is `owner:branch`; by default open ones."""
     [state], [head] = query.get("state", ["open"]), query.get("head", [""])
     return 200, [each for each in double.pulls if state in ("all", each["state"]) and head in ("", _head(each))]
 

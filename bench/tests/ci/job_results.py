@@ -1,4 +1,4 @@
-"""Plans and results of a bench job, and the archive in which they travel."""
+"""Plans and results of a bench job, and the archive that transfers them."""
 
 from __future__ import annotations
 

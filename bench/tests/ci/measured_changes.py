@@ -1,4 +1,4 @@
-"""What GitHub has after a run measured a pull request."""
+"""The state of GitHub after a run has measured a pull request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WITH_FASTAPI = DEFAULT_THRESHOLDS + (
 
 
 def left(folder: Path, record: Record, thresholds: Thresholds | None = None, **of_plan: Any) -> bytes:
-    """What a job leaves of a pull request whose record is this one."""
+    """The artifact of a job that measured a pull request with this record."""
     thresholds = thresholds or make_thresholds(folder)
     ours = Commit(sha=HEAD, ref="faster", subject="Go", author_time="2026-11-21T09:00:00+00:00", dirty=False)
     record = record.model_copy(update={"commit": ours})

@@ -1,4 +1,4 @@
-"""Nights that gave way, and GitHub after them."""
+"""Nights that gave way, and the state of GitHub after them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def whole() -> Record:
 
 
 def left_by(found: Results, folder: Path, **changed: Any) -> Double:
-    """GitHub after the night that found this."""
+    """The state of GitHub after the night with these results."""
     folder.mkdir(exist_ok=True)
     results.write_result(folder, found.result)
     for number, measured in found.measured.items():

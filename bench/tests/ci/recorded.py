@@ -1,4 +1,4 @@
-"""Exchanges with GitHub's API as recorded in data/github: each request must be the next one, and all must come."""
+"""Exchanges with GitHub's API as recorded in data/github: requests must come completely and in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPOSITORY, TOKEN = "octo-org/pushbench", "ghs_notreallyatoken0123456789"
 
 
 class Recorded(httpx.BaseTransport):
-    """`github` talks to it; then `sent`, `slept` and `notes` say what happened."""
+    """The transport of `github`; `sent`, `slept` and `notes` show what happened."""
 
     def __init__(self, name: str) -> None:
         self._left: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text())
@@ -71,7 +71,7 @@ class Recorded(httpx.BaseTransport):
 
 @contextmanager
 def recorded(name: str) -> Iterator[Recorded]:
-    """Fails where what was recorded was not asked for, or something else was."""
+    """Fails if a recorded request was not sent, or another one was."""
     recording = Recorded(name)
     with recording.github:
         yield recording

@@ -1,4 +1,4 @@
-"""Runs to report, and what GitHub has after a report."""
+"""Runs to report, and the state of GitHub after a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLOW = {"delivery_seconds.p95": 0.9}
 
 
 def artifact(folder: Path, record: Record | None = None, **changed: object) -> bytes:
-    """Of a job that measured one record, as it was judged."""
+    """The artifact of a job that measured one record, with its verdict."""
     folder.mkdir(exist_ok=True)
     record = record or make_record([make_trial("node-ws")])
     verdict = judge(record, make_thresholds(folder))
@@ -29,7 +29,7 @@ def artifact(folder: Path, record: Record | None = None, **changed: object) -> b
 
 
 def dispatched(**changed: object) -> dict[str, object]:
-    """A run that somebody with write access started on the default branch."""
+    """A run that a user with write access started on the default branch."""
     return run(**{"event": "workflow_dispatch", "head_branch": "main", "head_sha": "d" * 40, **changed})
 
 
@@ -37,7 +37,7 @@ def told(double: Double, site: str = "") -> list[str]:
     said: list[str] = []
     with double.github(said.append) as github:
         report(github, RUN, site, said.append, folders=frozenset({"node-ws", "fastapi"}))
-    for check in double.checks:  # the one that counts, and the status of the same name, always agree
+    for check in double.checks:  # the check that counts and the status of the same name always agree
         [*_, newest] = [each for each in double.checks if each["head_sha"] == check["head_sha"]]
         [*_, status] = [each for each in double.statuses if each["sha"] == check["head_sha"]]
         assert (status["state"] == "success") == (newest.get("conclusion") == "success")

@@ -31,7 +31,7 @@ def commit(folder: Path, **files: str) -> str:
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Path:
-    """main with one server, a branch that changes it, and a main that went on meanwhile."""
+    """main with one server, a branch that changes it, and later commits on main."""
     folder = tmp_path / "origin"
     folder.mkdir()
     git(folder, "init")

@@ -30,7 +30,7 @@ def of_head(record: CapacityRecord) -> CapacityRecord:
 
 
 def searched(pairs: Sequence[tuple[int, int]] = LESS, *, enough: bool = True) -> Searched:
-    """A search of a night, held against seven others, or against none."""
+    """A search of a night, judged against seven others or against none."""
     record = of_head(search(20, *pairs))
     return Searched(record, against_history(entry_of(record), BEFORE if enough else [], NO_THRESHOLDS))
 

@@ -1,4 +1,4 @@
-"""Plans for several machines, and what each of these leaves."""
+"""Plans for several machines, and the results of each machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOISE = (0.99, 1.0, 1.005, 1.01)
 
 
 def planned(*steps: Step, **changed: object) -> Plan:
-    """A plan in which each of three servers is on a machine of its own."""
+    """A plan with three servers, each on its own machine."""
     shards = [[server] for server in SERVERS]
     images = ["fastapi", "node-ws", "spring-stomp", "spring-websocket"]
     return make_plan(*(steps or (RUN,)), **{"shards": shards, "control": CONTROL, "images": images, **changed})
@@ -55,7 +55,7 @@ def thresholds(folder: Path) -> Thresholds:
 
 
 def control(number: int, factor: float = 1.0, noise: Sequence[float] = NOISE) -> Record:
-    """A machine's record of the control, whose CPU is `factor` times what it is elsewhere."""
+    """A machine's record of the control, with `factor` times the CPU of other machines."""
     trials = [
         measured("node-ws", {"cpu_seconds_per_delivery": CPU * factor * each}, round_=round_)
         for round_, each in enumerate(noise, 1)
@@ -80,7 +80,7 @@ def left(
     *records: Record | None,
     machine: str | None = None,
 ) -> Left:
-    """What a machine leaves: its control, and a record of each further step. Without a control it failed."""
+    """The results of a machine: its control, and a record of each further step. Without a control, it failed."""
     own, by = part(plan, number), thresholds(folder)
     found = [controlled, *records]
     steps, kept = [], {}
@@ -98,7 +98,7 @@ def left(
 
 
 def all_left(plan: Plan, folder: Path, factors: Mapping[int, float] | None = None) -> dict[int, Left]:
-    """What three machines leave; some are slower by a factor."""
+    """The results of three machines; some are slower by a factor."""
     factors = factors or {}
     return {
         number: left(plan, number, folder, control(number, factors.get(number, 1.0)), subject(number, server))

@@ -1,4 +1,4 @@
-"""What strangers wrote is built on GitHub's machines only."""
+"""Code of strangers is built only on GitHub's machines."""
 
 from __future__ import annotations
 

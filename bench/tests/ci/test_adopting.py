@@ -1,4 +1,4 @@
-"""A server of another repository becomes one of ours, at two commits where there is a base."""
+"""A server of another repository is added to ours, at two commits if there is a base."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(project: Project, own: P
 
 @pytest.fixture
 def beside(own: Path) -> Path:
-    """The repository, whose server has its sources at the top, and at first no description."""
+    """The repository with a server whose sources are at the top, and which has no description at first."""
     description = (own / "bench" / "mine" / "server.yml").read_text()
     git(own, "rm", "-r", "-q", "bench")
     commit(own, main="1")

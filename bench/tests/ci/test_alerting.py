@@ -1,4 +1,4 @@
-"""A red run of main opens one issue for each cause, and the night that is in order closes it."""
+"""A failed run of main opens one issue for each cause, and a good night closes it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def push(**changed: Any) -> dict[str, Any]:
 
 
 class Nights:
-    """One GitHub, night after night."""
+    """Successive nights on the same GitHub."""
 
     def __init__(self, folder: Path, **changed: Any) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""docs/architecture.md says what each module of the integration with GitHub does."""
+"""docs/architecture.md describes each module of the integration with GitHub."""
 
 from __future__ import annotations
 

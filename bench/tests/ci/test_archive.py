@@ -1,4 +1,4 @@
-"""Of a stranger's archive only one image under its own name is left, or it is refused with a sentence."""
+"""A stranger's archive is reduced to one image under its own name, or refused with a message."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def with_names(files: Files, **tags: object) -> Files:
 
 
 def second_manifest(name: str) -> Callable[[Files], bytes]:
-    """Another manifest under `name` after the good one, which `docker load` would take for it."""
+    """A second manifest under `name` after the good one, which `docker load` would use instead."""
     return lambda files: joined(files, name, with_names(files, RepoTags=[PYTHON])["manifest.json"])
 
 
 def joined(files: Files, name: str, raw: bytes) -> bytes:
-    """Two archives' members in one."""
+    """One archive with the files and another member."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as opened:
         for each, content in [*files.items(), (name, raw)]:
@@ -100,7 +100,7 @@ def joined(files: Files, name: str, raw: bytes) -> bytes:
 
 
 def special(kind: bytes, name: str = "manifest.json", link: str = "") -> Callable[[Files], bytes]:
-    """The files and one member that is no file."""
+    """The files and one member that is no regular file."""
 
     def make(files: Files) -> bytes:
         out = io.BytesIO()
@@ -119,7 +119,7 @@ def special(kind: bytes, name: str = "manifest.json", link: str = "") -> Callabl
 
 
 def key_again(name: str) -> Callable[[Files], Files]:
-    """A second key in manifest.json; Go's decoder takes the last of two, whatever their case."""
+    """A second key in manifest.json; Go's decoder ignores case and uses the last of two."""
 
     def make(files: Files) -> Files:
         raw = files["manifest.json"].replace(b'"Layers"', f'"{name}": ["{PYTHON}"], "Layers"'.encode())
@@ -134,7 +134,7 @@ def hidden(files: Files) -> bytes:
 
 
 def long_name(files: Files) -> bytes:
-    """A name by an extended header, which readers understand differently."""
+    """A name in an extended header, which readers interpret differently."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as opened:
         for each, content in files.items():
@@ -160,7 +160,7 @@ def reversed_layers(files: Files) -> Files:
 
 
 HOSTILE: dict[str, tuple[Callable[[Files], Files | bytes], str]] = {
-    # the three tries of the review
+    # the three attacks of the review
     "a second manifest.json": (lambda files: joined(files, "manifest.json", b"[]"), "twice"),
     "./manifest.json": (second_manifest("./manifest.json"), "not plain"),
     "repotags after RepoTags": (key_again("repotags"), "a key comes twice"),
@@ -215,7 +215,7 @@ def test_an_archive_that_two_readers_may_read_differently_is_refused(tmp_path: P
 
 
 def test_an_index_beside_the_manifest_is_left_out(tmp_path: Path) -> None:
-    """buildx writes one, so it is no reason to refuse; one that names another image has no effect either."""
+    """buildx writes an index, so it is no reason to refuse; an index that names another image has no effect either."""
     other = {"schemaVersion": 2, "manifests": [{"annotations": {"io.containerd.image.name": PYTHON}}]}
     found = rewritten(tmp_path, buildx() | {"index.json": json.dumps(other).encode()})
     assert "index.json" not in found
@@ -279,7 +279,7 @@ class TestWithAnEngine:
 
 
 def resealed(raw: bytes) -> bytes:
-    """With right checksums in what look like headers, so that a change gets past the first look."""
+    """The bytes with correct checksums in everything like a header, so that a change passes the first check."""
     out = bytearray(raw)
     for start in range(0, len(out) - 511, 512):
         if out[start + 257 : start + 262] == b"ustar":
@@ -310,7 +310,7 @@ def mutated(seed: bytes, chosen: random.Random) -> bytes:
 
 
 def test_mutated_archives_give_a_sentence_or_the_very_image() -> None:
-    """Some hundreds here; the campaign of the fuzz tests has many more."""
+    """A few hundred mutations; the campaign of the fuzz tests has many more."""
     chosen, passed = random.Random(13), 0
     for seed in TARGET.seeds:
         assert TARGET.read(seed)

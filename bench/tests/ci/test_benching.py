@@ -1,4 +1,4 @@
-"""The steps of a plan are carried out in order, and what is known is always in the folder."""
+"""The steps of a plan are executed in order, and the folder always contains the results so far."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def prepare(project: Project, record: Record) -> None:
-    """A launcher that stands for the command line, and logs how it was called."""
+    """A launcher that replaces the command line and logs its calls."""
     file, launcher = project.root / "record.json", project.root / "pushbench"
     file.write_bytes(record.model_dump_json(by_alias=True).encode())
     text = LAUNCHER.format(python=sys.executable, log=str(project.root / "log"), record=str(file))

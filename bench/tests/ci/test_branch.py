@@ -1,4 +1,4 @@
-"""Many publish at once, into real repositories, and nothing is lost."""
+"""Many jobs publish at the same time into real repositories, and nothing is lost."""
 
 from __future__ import annotations
 

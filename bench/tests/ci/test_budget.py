@@ -1,4 +1,4 @@
-"""Which servers get the larger profile where a job has no time for all, and how long that takes."""
+"""Which servers get the larger profile if a job has no time for all, and how long that takes."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_the_job_ends_when_the_workflow_says() -> None:
 
 
 def test_estimates_hold_for_trials_that_were_really_measured() -> None:
-    """They are of one suite and without containers; the differences are those of starts and drains."""
+    """The trials belong to one suite and have no containers; they differ in their starts and drains."""
     records = [read_record(path) for path in sorted(REAL.glob("*.json"))]
     assert len(records) > 20
     for record in records:
@@ -204,7 +204,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_plan_says_who_gets_what_and_why(name: str, project: Project, tmp_path: Path) -> None:
-    """`PUSHBENCH_GOLDEN=write` writes tests/golden/plans again; read them aloud."""
+    """`PUSHBENCH_GOLDEN=write` rewrites tests/golden/plans; read them aloud."""
     night, hours, turns = CASES[name]
     event = (
         read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true"}}) if night else read(tmp_path, "push", push())

@@ -1,4 +1,4 @@
-"""A night searches what some servers carry; a server that carries less fails it, gets an issue, and a sentence."""
+"""A night searches the capacities of some servers. One that carries less fails it, and gets an issue and a sentence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ sys.exit(int((root / "code").read_text()))
 
 @pytest.fixture
 def able(tmp_path: Path) -> Project:
-    """A checkout with four servers whose suite says what is searched, and two others."""
+    """A checkout with four servers of a suite with a capacity search, and two others."""
     project = checkout(tmp_path / "checkout")
     suite = project.scenarios / "tiny.yml"
     said = json.dumps(SEARCHED.model_dump(mode="json", exclude_defaults=True))
@@ -132,7 +132,7 @@ def test_a_time_that_is_none_is_refused(value: str) -> None:
 
 
 def bench(tmp_path: Path, found: Searched | None, *, code: int = 0, store: Path | None = None) -> Results:
-    """The results of a job whose plan is one search, which found this."""
+    """The results of a job with a plan of one search, which found this."""
     project = make_project(tmp_path / "checkout", alpha="")
     launcher = project.root / "pushbench"
     launcher.write_text(LAUNCHER.replace("{python}", sys.executable))
@@ -221,7 +221,7 @@ def test_the_check_says_what_each_server_carries() -> None:
 
 
 def played(tmp_path: Path, double: Double, found: Searched | None) -> set[frozenset[Cause]]:
-    """The causes of the open issues after a night that found this, or that searched nothing."""
+    """The causes of the open issues after a night that found this, or without a search."""
     double.run, double.jobs = night(), [job("plan"), job("bench")]
     shutil.rmtree(tmp_path / "results", ignore_errors=True)
     if found:

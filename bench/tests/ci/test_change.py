@@ -1,4 +1,4 @@
-"""What lies between two commits, asked of real repositories."""
+"""The changes between two commits, in real repositories."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_base_may_be_a_branch_that_was_not_checked_out(origin: Path, tmp_path:
 @pytest.mark.slow
 @pytest.mark.parametrize("base", ["pull/7/head", "refs/pull/7/head", "SHA"])
 def test_a_base_is_no_commit_of_a_stranger(origin: Path, tmp_path: Path, base: str) -> None:
-    """GitHub gives out every commit of a fork by its SHA, and the machine that measures would build it."""
+    """GitHub serves every commit of a fork by its SHA, and the measuring machine would build it."""
     git(origin, "checkout", "--quiet", "--detach", "main")
     sha = commit(origin, servers__a__main="stolen")
     git(origin, "update-ref", "refs/pull/7/head", sha)

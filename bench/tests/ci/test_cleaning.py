@@ -1,4 +1,4 @@
-"""Images that nobody needs leave the registry; what somebody needs stays."""
+"""Images that are no longer used are deleted from the registry; all others stay."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def cleaned(packages: Packages, *, dry_run: bool = False, newest: int = 2) -> tu
 
 @pytest.mark.parametrize("kind", ["Organization", "User"])
 def test_what_the_default_branch_open_pull_requests_and_the_newest_need_stays(kind: str) -> None:
-    """4 is of a pull request that is closed, 5 and 6 of nobody; 7 and 9 are the newest with a tag, 8 is young."""
+    """4 belongs to a closed pull request, 5 and 6 are unused; 7 and 9 are the newest with a tag, 8 is recent."""
     packages = double(kind=kind, pulls=[pull(7)])
     left, notes = cleaned(packages)
     assert left == [1, 2, 3, 7, 8, 9]

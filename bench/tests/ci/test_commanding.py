@@ -1,4 +1,4 @@
-"""A line of a comment is a command in one form only, and starts what it says only where that is safe."""
+"""A line of a comment is a command in only one form, and starts its run only if that is safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of `pushbench ci` that prepare a job, as its steps call them."""
+"""The commands of `pushbench ci` that prepare a job, called as in its steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["origin", "shallow"]
 
 
 def of_job(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, payload: object) -> Path:
-    """Set the variables of a job; gives the file of its outputs."""
+    """Set the variables of a job; returns the file of its outputs."""
     for key, value in environment(folder, name, payload).items():
         monkeypatch.setenv(key, value)
     monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "output"))
@@ -69,7 +69,7 @@ def test_fetch_brings_the_commits_of_the_plan(origin: Path, shallow: Path, monke
 
 @pytest.fixture
 def published(tmp_path: Path) -> Path:
-    """A shallow clone of a repository whose gh-pages knows a run of four of its servers in full."""
+    """A shallow clone of a repository whose gh-pages has a full run of four of its servers."""
     project = checkout(tmp_path / "origin")
     git(project.root, "init")
     sha = commit(project.root)

@@ -1,4 +1,4 @@
-"""`pushbench ci doctor` says what is missing on GitHub and how to set it, and calls nothing ok that it cannot see."""
+"""`pushbench ci doctor` reports what is missing on GitHub and how to set it, and `ok` only for what it can see."""
 
 from __future__ import annotations
 

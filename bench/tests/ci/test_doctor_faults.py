@@ -1,4 +1,4 @@
-"""`pushbench ci doctor` finds each fault of an installation, and says how to mend it."""
+"""`pushbench ci doctor` finds each fault of an installation, and explains how to fix it."""
 
 from __future__ import annotations
 

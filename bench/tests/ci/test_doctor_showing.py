@@ -1,4 +1,4 @@
-"""What a maintainer reads of the doctor's findings, and what a program does."""
+"""The output of the doctor's findings for maintainers and for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A push compares what its history cannot tell: by a real repository, a real history, and the plan made from them."""
+"""A push compares servers whose history is inconclusive: a real repository, a real history, and their plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event is checked before anything of it is used."""
+"""An event is checked before any part of it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job fetches the commits that it needs, and neither gh-pages nor any other branch."""
+"""A job fetches only the commits that it needs, not gh-pages or any other branch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody with a fork turns the check green: each try of a stranger ends without a pass of what is required."""
+"""The owner of a fork cannot turn the check green: no attack of a stranger passes what is required."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_forged_later_run_does_not_replace_the_verdict_of_a_maintainer_s(tmp_p
     told(double)
     [check] = double.checks
     assert check["conclusion"] == "failure"
-    double.checks[0]["external_id"] = f"run:{RUN - 1}:dispatch"  # the fork's run below is the later one
+    double.checks[0]["external_id"] = f"run:{RUN - 1}:dispatch"  # earlier than the fork's run below
     comment = double.comments[0]["body"]
     double.run, double.jobs = run(head_repository=FORK), [job("plan"), job("bench")]
     double.artifacts = {"results": artifact(tmp_path / "forged")}
@@ -113,7 +113,7 @@ def test_a_branch_of_a_fork_that_is_called_as_a_merge_group_is_none(tmp_path: Pa
 
 
 def test_a_dispatch_on_another_branch_names_no_pull_request(tmp_path: Path) -> None:
-    """Its name comes from that branch's workflow file."""
+    """The name of the run comes from that branch's workflow file."""
     double = forged()
     dispatched(double, head_branch="evil")
     double.artifacts = {"results": artifact(tmp_path)}
@@ -184,7 +184,7 @@ def test_a_server_that_is_replaced_by_a_link_to_another_folder_is_not_gone() -> 
 def test_results_of_another_commit_or_pull_request_than_the_run_s_name_says_do_not_pass(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
-    """The name has what somebody typed into the inputs. What was measured has to agree with it."""
+    """The name contains the inputs that a user typed. The measured commit and pull request must match them."""
     double = forged()
     dispatched(double)
     double.artifacts = {"results": artifact(tmp_path, **changed)}
@@ -230,7 +230,7 @@ def swept(double: Reported) -> list[int]:
 
 
 def test_a_fork_without_a_run_of_ours_gets_a_check_that_waits() -> None:
-    """It deleted bench.yml, and has a job of the required name elsewhere."""
+    """The fork deleted bench.yml, and has a job with the required name in another workflow."""
     double = forged()
     double.has_job("Pushbench")
     assert swept(double) == [7]

@@ -1,6 +1,6 @@
-"""GitHub's API is asked for what is needed and no more, and nothing is written twice.
+"""Only the necessary requests are sent to GitHub's API, and nothing is written twice.
 
-The exchanges are in data/github, in the shapes that GitHub documents.
+The exchanges are in data/github, in the form that GitHub documents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def bodies(recording: Recorded) -> list[dict[str, Any]]:
 
 
 def annotated(recording: Recorded) -> list[list[str]]:
-    """By request: the messages of the annotations that it sent."""
+    """The messages of the annotations in each request."""
     return [[each["message"] for each in body["output"]["annotations"]] for body in bodies(recording)]
 
 
@@ -76,7 +76,7 @@ def test_a_pull_request_whose_fork_was_deleted_is_still_one_from_a_fork() -> Non
 
 
 def test_the_pull_request_of_a_run_is_found_by_the_branch_of_its_fork() -> None:
-    """And not that of another repository of the same owner."""
+    """A pull request of another repository of the same owner is not returned."""
     run = made_run()
     with recorded("pulls-of-a-fork") as recording:
         assert [pull.number for pull in pull_requests_from(recording.github, run)] == [12]
@@ -146,7 +146,7 @@ def test_a_lone_surrogate_in_an_artifact_does_not_break_what_is_sent() -> None:
 
 
 def test_a_check_run_is_made_where_there_is_none_of_ours() -> None:
-    """Of another app, another name or another run are three that are left alone."""
+    """Three check runs are not changed: one of another app, one with another name, and one of another run."""
     with recorded("check-created") as recording:
         assert check(recording) == "https://github.com/octo-org/pushbench/runs/4"
     assert bodies(recording) == [
@@ -207,7 +207,7 @@ def test_a_summary_is_cut_at_what_github_takes_in_bytes() -> None:
 
 def test_very_many_annotations_are_bounded_and_that_is_said() -> None:
     recording = Recorded("check-120-annotations")
-    with pytest.raises(AssertionError, match="not in the recording"):  # there are ten batches, three were recorded
+    with pytest.raises(AssertionError, match="not in the recording"):  # of ten batches, three were recorded
         check(recording, 501)
     assert recording.notes == ["GitHub: only the first 500 of 501 annotations are sent"]
 

@@ -1,4 +1,4 @@
-"""A comment starts one run and gets one reply, and a stranger's gets a reaction."""
+"""A comment starts one run and gets one reply; a stranger's comment gets a reaction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
 
 
 def github(repository: dict[str, Any] = REPO, **changed: Any) -> Commanded:
-    """With the permissions that command.yml has."""
+    """A double with the permissions of command.yml."""
     granted = read_yaml(WORKFLOWS / "command.yml").data["jobs"]["command"]["permissions"]
     author = {"login": "octocat" if repository == REPO else "stranger"}
     return Commanded(permissions=granted, pulls=[{**pull(repository=repository), "user": author, **changed}])

@@ -1,4 +1,4 @@
-"""docs/github.md names what there is: variables, secrets, workflows, checks of the doctor, files, commands."""
+"""docs/github.md names all variables, secrets, workflows, checks of the doctor, files and commands."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_check_of_the_doctor_belongs_to_a_step_and_the_reverse() -> None:
     promised = re.findall(r"\*\*It worked when\*\* the doctor says `ok` for(.*?)(?:\n\n|\.)", STEPS, re.DOTALL)
     assert (
         len(promised) == len(re.findall(r"^### \d+\. ", STEPS, re.MULTILINE)) - 1
-    )  # the machine's account is proven in 8
+    )  # step 8 proves the machine's account
     assert {check for text in promised for check in re.findall(r"`([\w-]+)`", text)} == set(CHECKS)
     assert f"{len(CHECKS)} ok" in STEPS
 
@@ -67,7 +67,7 @@ def test_steps_are_counted_without_a_gap() -> None:
 
 
 def test_the_steps_have_the_doctor_s_own_commands() -> None:
-    """What the doctor says for a bare repository is in the steps, word by word."""
+    """The doctor's commands for a bare repository are in the steps, word for word."""
     bare = Installation(labels=[], rules=[], token="write", approval="first_time_contributors")
     bare.permissions.update(allowed_actions="local_only", sha_pinning_required=False)
     bare.selected.update(github_owned_allowed=False, patterns_allowed=[])

@@ -1,4 +1,4 @@
-"""Limits and faults of GitHub are waited out but not for ever, errors say what to do, and the token is in none."""
+"""GitHub's limits and faults are waited out, up to a limit; errors say what to do and never contain the token."""
 
 from __future__ import annotations
 

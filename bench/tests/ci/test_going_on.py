@@ -1,4 +1,4 @@
-"""A night that gave way is measured to its end by another job, as one record; and only what is such a night."""
+"""A night that gave way, and nothing else, is finished by another job, as one record."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def play(project: Project, planned: Plan, sitting: int, earlier: Results | None = None) -> Results:
-    """One job, in a folder of its own."""
+    """Run one job in its own folder."""
     folder = project.root / f"results-{sitting}"
     busy = project.root / "busy"
 
@@ -232,7 +232,7 @@ STRANGE = {"kind": "run", "servers": ["node-ws"], "why": "x"}
 
 
 def _of_some(*servers: str) -> Step:
-    """A run of the servers of `MEASURE`, which names these."""
+    """The step `MEASURE` with these servers named in its arguments."""
     return MEASURE.model_copy(update={"arguments": [*MEASURE.arguments, "--servers", ",".join(servers)]})
 
 

@@ -1,9 +1,8 @@
-"""Every comment as its reader gets it, written by the real path from a run on GitHub to the text.
+"""Every comment as its reader gets it, produced by the real code from a run on GitHub to the text.
 
-The whole texts are in tests/golden/comments; after a change that is meant,
-`PUSHBENCH_GOLDEN=write pytest tests/ci/test_golden_comments.py` writes them again, and the diff is reviewed: read each
-text aloud as somebody who contributes for the first time. Where a state has no comment, the file has the title and
-the summary of the check.
+The whole texts are in tests/golden/comments. After an intended change,
+`PUSHBENCH_GOLDEN=write pytest tests/ci/test_golden_comments.py` rewrites them. Review the diff: read each text aloud
+as a first-time contributor would. If a state has no comment, the file has the title and the summary of the check.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ DISPATCHED = {
 
 @dataclass
 class Case:
-    """A state of GitHub, and the files thresholds.yml of the default branch."""
+    """A state of GitHub, and the thresholds.yml files of the default branch."""
 
     double: Reported
     promises: Promises = DEFAULT
@@ -119,7 +118,7 @@ def worse_of_a_fork(folder: Path) -> Case:
 
 @case
 def worse_beside_a_new_server(folder: Path) -> Case:
-    """A run of two commands: a comparison, and a run by the limits."""
+    """A run of two commands: a comparison, and a run judged by limits."""
     thresholds = make_thresholds(folder)
     made = [(compared(arms("node-ws", cpu=0.15)), THRESHOLDS), (make_record([make_trial("fastapi")]), thresholds)]
     kinds: list[Kind] = ["compare", "run"]
@@ -264,7 +263,7 @@ def in_progress(_: Path) -> Case:
 
 @case
 def push_with_two_profiles(folder: Path) -> Case:
-    """A push whose job has no time for every server in full."""
+    """A push whose job has no time to measure every server in full."""
     project = checkout(folder / "checkout")
     turns = {"alpha": Turn("2026-11-09T02:30:00+00:00", changed=True), "beta": Turn("2026-11-01T02:30:00+00:00")}
     pushed = Event(name="push", repository="acme/pushbench", sha=HEAD)
@@ -320,7 +319,7 @@ def _logged(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def told(made: Case) -> str:
-    """The comment, or where there is none the title and the summary of the check."""
+    """The comment, or without one the title and the summary of the check."""
     double = made.double
     with double.github() as github:
         folders = frozenset({"node-ws", "fastapi"})

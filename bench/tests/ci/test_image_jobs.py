@@ -1,4 +1,4 @@
-"""The workflows agree with what `pushbench ci images` does."""
+"""The workflows match the behaviour of `pushbench ci images`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_strangers_wrote_is_fetched_whatever_the_variables_say() -> None:
 
 
 def test_no_job_makes_a_builder_by_itself() -> None:
-    """`pushbench ci images` makes it, so none can forget it."""
+    """`pushbench ci images` creates the builder, so that no job can omit it."""
     assert all("buildx" not in each.get("run", "") for job in JOBS.values() for each in job["steps"])
 
 

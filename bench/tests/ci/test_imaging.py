@@ -1,4 +1,4 @@
-"""Images come from where they should, and an archive brings no other image than the one it is asked for."""
+"""Images come from the expected source, and an archive provides only the requested image."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 class FakeEngine(Engine):
-    """Has some images, and can pull some; loads what an archive names, and the `extra` that a hole would bring."""
+    """Has some images, and can pull some; loads the images that an archive names, and `extra` ones like an attack."""
 
     def __init__(self, there: set[str], registry: set[str], extra: dict[str, str] | None = None) -> None:
         super().__init__("docker", "1")
@@ -116,7 +116,7 @@ def test_an_archive_that_names_another_image_is_refused(project: Project, tmp_pa
 def test_a_load_that_brings_more_than_its_image_is_undone(
     project: Project, tmp_path: Path, extra: dict[str, str]
 ) -> None:
-    """Were there a hole in what the engine is given, it would show here: every name is as it was."""
+    """If the check of archives had a hole, the engine would still end with the same names."""
     engine = FakeEngine({"python:3.12-slim"}, set(), extra)
     before = engine.tags()
     own = alpha(project).reference()
@@ -147,7 +147,7 @@ def test_without_an_engine_the_error_says_what_to_do(project: Project, monkeypat
 
 
 class Done:
-    """What a job did: which of building and fetching, with what."""
+    """The builds and fetches of a job, with their arguments."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.did: list[str] = []

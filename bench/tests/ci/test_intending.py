@@ -1,4 +1,4 @@
-"""The lines that a comment proposes where a change for the worse is meant, and where it proposes none."""
+"""The lines that a comment proposes for an intended regression, and when it proposes none."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_the_first_line_names_what_went_wrong_with_which_servers(tmp_path: Path)
 
 
 def test_a_server_with_its_own_file_gets_the_lines_there() -> None:
-    """Its lines go before those of the checkout, which would have no effect."""
+    """Lines in its own file take precedence; lines in the checkout's file would have no effect."""
     record = compared([*arms("node-ws", cpu=0.15), *arms("fastapi", cpu=0.15)])
     part = Part(record, summarize(record, judge(record, THRESHOLDS)))
     plan = make_plan(pull_request=7, promises={"fastapi": "servers/fastapi/thresholds.yml"})
@@ -150,7 +150,7 @@ def test_a_server_with_its_own_file_gets_the_lines_there() -> None:
 
 
 def test_a_server_of_another_repository_gets_them_in_its_own_file() -> None:
-    """The plan has no pull request: that is one of another repository."""
+    """The plan has no pull request, because that belongs to another repository."""
     record = compared(arms("node-ws", cpu=0.15))
     part = Part(record, summarize(record, judge(record, THRESHOLDS)))
     plan = make_plan(event="workflow_call", base="b" * 40, promises={"node-ws": "bench/chat/thresholds.yml"})

@@ -1,4 +1,4 @@
-"""Several machines' results are one run's, and whatever is missing, foreign or different is said."""
+"""Results of several machines are joined into one run; missing, foreign or different ones are reported."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_machine_that_differs_is_named_and_stays_alone(tmp_path: Path) -> None
 
 
 def test_a_comparison_on_a_machine_that_differs_stands(tmp_path: Path) -> None:
-    """Both arms were on it."""
+    """Both arms ran on the same machine."""
     compare = Step(
         kind="compare",
         arguments=[*("compare", "--base", "b" * 40, "--suite", "whiteboard"), "--profile", "quick"],
@@ -153,7 +153,7 @@ def test_a_server_that_fails_on_one_machine_fails_the_run(tmp_path: Path) -> Non
 
 
 def test_results_of_another_plan_are_not_used(tmp_path: Path) -> None:
-    """Of another commit, of another machine's part, or with a record of another machine's server."""
+    """Results of another commit, for another machine's part, or with a record of another machine's server."""
     plan = planned()
     found = all_left(plan, tmp_path)
     foreign = all_left(planned(sha="f" * 40), tmp_path)[2]

@@ -1,4 +1,4 @@
-"""When servers were measured last, and whether they changed since then: by a real repository and a real history."""
+"""When servers were last measured, and whether they changed since then: a real repository and a real history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def kept(store: Path, project: Project, day: int, *servers: str, **changed: object) -> Record:
-    """A run of what is checked out."""
+    """A run of the checked-out commit."""
     made = make_record([make_trial(server) for server in servers])
     assert made.commit
     values = {

@@ -1,4 +1,4 @@
-"""Which event measures what, and that nothing an event says is believed unchecked."""
+"""What each event measures, and that no content of an event is trusted unchecked."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def test_a_change_of_thresholds_that_only_accepts_is_measured(tmp_path: Path, ca
 def test_names_that_strangers_chose_are_short_and_one_line_in_what_is_said(
     tmp_path: Path, catalog: Sequence[Server]
 ) -> None:
-    """The plan is printed into a log, where a line that begins with :: is a command, and is a variable of each job."""
+    """The plan is a variable of each job, and is printed into a log, where a line that begins with :: is a command."""
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
     plan = planned(catalog, event, "servers/beta/x", *(f"servers/\n::error::{'x' * 200}{i}/y" for i in range(900)))
     assert all("\n" not in each and len(each) <= 2_000 for each in [*plan.notes, *plan.left_out])
@@ -346,7 +346,7 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
 def test_inputs_that_do_not_belong_together_are_refused(
     tmp_path: Path, catalog: Sequence[Server], inputs: dict[str, str], said: str
 ) -> None:
-    """The name of the run would say one thing, and the plan another."""
+    """The name of the run would contradict the plan."""
     with pytest.raises(UserError, match=said):
         planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": inputs}), "servers/beta/x", head=HEAD)
 
@@ -365,5 +365,5 @@ def test_paths_touch_servers_or_the_harness_or_nothing() -> None:
 def test_a_link_or_submodule_in_place_of_a_folder_counts_as_its_change(
     path: str, folder: set[str], *, harness: bool
 ) -> None:
-    """Git lists it as one path, and what it leads to lies elsewhere."""
+    """Git lists it as one path, and its content is elsewhere."""
     assert touched([path]) == (frozenset(folder), harness)

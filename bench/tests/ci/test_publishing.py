@@ -1,4 +1,4 @@
-"""Points of the trend are published once, when they are measured to their end, and nothing else is."""
+"""Only points of the trend are published, each once, when they are completely measured."""
 
 from __future__ import annotations
 

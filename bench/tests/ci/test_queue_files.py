@@ -1,4 +1,4 @@
-"""What the order of the queue relies on in the workflow files."""
+"""The parts of the workflow files on which the order of the queue depends."""
 
 from __future__ import annotations
 

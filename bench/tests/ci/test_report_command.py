@@ -1,4 +1,4 @@
-"""`pushbench ci report` as report.yml calls it: with the rights that the workflow asks for, and no more."""
+"""`pushbench ci report` as report.yml calls it: only with the permissions of the workflow."""
 
 from __future__ import annotations
 

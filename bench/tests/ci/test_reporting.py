@@ -1,4 +1,4 @@
-"""What an ended run amounts to is told to its commit and its pull request, whatever its artifact says."""
+"""The result of an ended run is reported on its commit and its pull request, whatever its artifact contains."""
 
 from __future__ import annotations
 

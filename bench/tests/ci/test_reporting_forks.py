@@ -1,4 +1,4 @@
-"""A pull request of a fork or of Dependabot waits for a maintainer, and the run that one starts counts for it."""
+"""A pull request of a fork or of Dependabot waits for a maintainer, and the run that a maintainer starts counts."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_verdict_of_a_dispatch_makes_the_pull_request_of_a_fork_green(tmp_pa
 
 
 def test_a_dispatch_that_leaves_something_out_takes_no_verdict_away(tmp_path: Path) -> None:
-    """It measured a part, with another harness perhaps. A regression that it found counts all the same."""
+    """It measured only a part, possibly with another harness. A regression that it found counts nevertheless."""
     double = Double(artifacts={"results": artifact(tmp_path / "own")})
     double.changes("servers/node-ws/src/client.js", "bench/pushbench/judging/verdict.py")
     told(double)

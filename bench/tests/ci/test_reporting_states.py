@@ -1,4 +1,4 @@
-"""A check follows its run from the queue to the end, and passes only by the newest verdict."""
+"""A check follows its run from the queue to the end, and passes only with the newest verdict."""
 
 from __future__ import annotations
 

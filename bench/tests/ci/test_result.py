@@ -1,4 +1,4 @@
-"""What travels from the machine that measured is not believed by the one that reports."""
+"""The machine that reports does not trust the results of the machine that measured."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_a_record_cannot_name_a_path(tmp_path: Path, bad: str) -> None:
 
 
 def changed(folder: Path, name: str, change: Callable[[Any], object]) -> dict[str, bytes]:
-    """The files of a job; one says something else."""
+    """The files of a job, with a change in one of them."""
     content = files(write(folder))
     document = json.loads(content[name])
     change(document)

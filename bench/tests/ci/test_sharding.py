@@ -1,4 +1,4 @@
-"""A plan for several machines: no server is split, each machine has the control, and one machine changes nothing."""
+"""A plan for several machines: no server is split, each machine has the control; one machine needs no shards."""
 
 from __future__ import annotations
 

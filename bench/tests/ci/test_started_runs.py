@@ -1,4 +1,4 @@
-"""Nights start, and runs that a workflow started are told and published, by the commands that the workflows call."""
+"""The workflows' commands start nights, and report and publish runs that a workflow started."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is believed: by what GitHub says of a run, and by nothing that a stranger can choose."""
+"""Trust in a run depends on GitHub's data about it, and on nothing that a stranger can choose."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_server_that_goes_is_nothing_to_measure_and_one_that_only_loses_files_
 
 @pytest.mark.parametrize("link", ["servers/node-ws", "servers"])
 def test_a_link_in_place_of_a_server_s_folder_is_something_to_measure(link: str) -> None:
-    """Its files are gone there, and the server that they made is another one elsewhere."""
+    """The server's files are deleted there, and the linked folder is another server."""
     gone = {"servers/node-ws/server.yml": True, "servers/node-ws/Dockerfile": True}
     assert to_measure({**gone, link: False, "docs/evil/server.yml": False}, frozenset(), SERVERS)
     assert to_measure({"servers/evil": False, "docs/evil/server.yml": False}, frozenset(), SERVERS).new == ["evil"]

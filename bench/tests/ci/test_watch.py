@@ -1,4 +1,4 @@
-"""The watch misses a machine that is gone, ends checks that were left open, and keeps schedules alive."""
+"""The watch reports a missing machine, ends checks that were left open, and keeps schedules alive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.ci.workflow_files import ROOT, jobs
 
 NOW = datetime(2026, 11, 22, 12, 17, tzinfo=UTC)
 RIGHTS = dict(jobs(ROOT / ".github" / "workflows" / "watch.yml")["watch"]["permissions"])
-"""that the workflow grants, and no more"""
+"""only those that the workflow grants"""
 FILES = ("bench.yml", "ci.yml", "night.yml", "publish.yml", "report.yml", "watch.yml")
 
 
@@ -40,7 +40,7 @@ def waits(number: int, labels: list[str] = OWN_LABELS, **before: float) -> tuple
 
 
 def ended(number: int, *, taken: bool = True, **before: float) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A run whose job ended."""
+    """A run whose job has ended."""
     done = {"created_at": ago(days=2), "completed_at": ago(**before), "runner_id": 7 if taken else None}
     own = run(id=number, created_at=ago(days=2), updated_at=ago(**before))
     return own, [{**queued(status="completed"), **done}]
@@ -52,12 +52,12 @@ def works(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 class Turns:
-    """One GitHub, hour after hour."""
+    """Successive hours on the same GitHub."""
 
     def __init__(self) -> None:
         self.double = Double(permissions=dict(RIGHTS), workflows=[workflow(file) for file in FILES])
         self.machines: Double | None = None
-        """as a token sees it that may list machines"""
+        """as seen with a token that may list machines"""
         self.notes: list[str] = []
         self.told: list[str] = []
         self.slept = 0.0
@@ -375,7 +375,7 @@ def test_one_part_that_fails_keeps_no_other_from_its_work(turns: Turns) -> None:
 
 
 def test_a_token_of_a_job_never_asks_for_machines() -> None:
-    """GitHub would answer 403: no `permissions:` gives the right."""
+    """GitHub would answer 403: no `permissions:` entry grants the permission."""
     asked: list[str] = []
     double = Double(permissions=dict(RIGHTS))
 

@@ -1,4 +1,4 @@
-"""The webhook is told in one message, its address stays a secret, and it fails no job."""
+"""The webhook gets one message, its address stays secret, and its failure fails no job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ADDRESS = f"https://hooks.example.org/services/{SECRET}"
 def post(
     handler: Callable[[httpx.Request], httpx.Response], *texts: str, address: str = ADDRESS
 ) -> tuple[list[httpx.Request], list[str]]:
-    """What was sent, and what was noted."""
+    """The sent messages and the notes."""
     sent: list[httpx.Request] = []
     notes: list[str] = []
 

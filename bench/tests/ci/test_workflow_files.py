@@ -1,4 +1,4 @@
-"""What actionlint and zizmor do not ask of the workflows."""
+"""Requirements for the workflows that actionlint and zizmor do not check."""
 
 from __future__ import annotations
 
@@ -93,14 +93,14 @@ def test_two_callers_in_one_run_do_not_cancel_each_other() -> None:
 
 
 def test_a_file_that_others_call_asks_only_for_the_right_to_read() -> None:
-    """GitHub refuses a called workflow with a job that asks for more than the caller grants."""
+    """GitHub refuses a called workflow with a job that requests more than the caller grants."""
     for file in FILES:
         if "workflow_call" in read_yaml(file).data["on"]:
             assert [job["permissions"] for job in jobs(file).values()] == [{"contents": "read"}] * len(jobs(file))
 
 
 def checkouts(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """By the job's name: what each checkout of a workflow is given."""
+    """The inputs of each checkout of a workflow, by job name."""
     for name, job in jobs(file).items():
         for step in job["steps"]:
             if step.get("uses", "").startswith("actions/checkout@"):
@@ -108,7 +108,7 @@ def checkouts(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def test_no_checkout_fetches_all_branches_or_keeps_a_token() -> None:
-    """fetch-depth: 0 is every branch, gh-pages too. Who needs history says `pushbench ci fetch`."""
+    """fetch-depth: 0 fetches every branch, gh-pages too. A job that needs history runs `pushbench ci fetch`."""
     for file in FILES:
         for name, given in checkouts(file):
             assert "fetch-depth" not in given, f"{file.name}: {name}"

@@ -1,4 +1,4 @@
-"""Who a night or a push gives way to, and that trouble with GitHub ends no measurement."""
+"""The runs to which a night or a push gives way, and that trouble with GitHub ends no measurement."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}
 
 
 class Checkout:
-    """A checkout whose command line is called as somebody types it."""
+    """A checkout whose command line is called as a user types it."""
 
     def __init__(self, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.root, self._capsys, self._monkeypatch = root, capsys, monkeypatch

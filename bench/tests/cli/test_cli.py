@@ -1,4 +1,4 @@
-"""What a person types: one clear line and exit code 2 for a mistake, JSON on stdout when it is asked for."""
+"""The command line: one clear line and exit code 2 for a mistake, JSON on stdout on request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BENCH = FAKES.parents[1]
 
 @dataclass(frozen=True)
 class Done:
-    """What a command printed and its exit code."""
+    """The output and the exit code of a command."""
 
     returncode: int
     stdout: str
@@ -74,7 +74,7 @@ def in_a_process(root: Path, *arguments: str) -> Done:
 
 
 def mistake(done: Done) -> str:
-    """The one line that was said."""
+    """The only line of the message."""
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     lines = done.stderr.splitlines()
@@ -101,7 +101,7 @@ def test_a_name_that_does_not_exist_is_one_line(pushbench: Pushbench, arguments:
 
 def test_accepting_what_another_commit_says_needs_that_commit(pushbench: Pushbench) -> None:
     told = mistake(pushbench("compare", "--base", "main", "--accept"))
-    assert told == "pushbench: --accept needs --head; the lines of the work tree have effect without it"
+    assert told == "pushbench: --accept needs --head; the lines of the work tree apply without --accept"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_folder_is_tested_once_and_a_variant_with_other_tests_for_itself(
 
 
 def with_tests(project: Project, name: str, program: str) -> None:
-    """Give a server tests of its own."""
+    """Add a test command to a server's server.yml."""
     file = project.servers / name / "server.yml"
     file.write_text(file.read_text().replace("  start:", f"  test: [[python, -c, {json.dumps(program)}]]\n  start:"))
 
@@ -238,7 +238,7 @@ def test_a_run_ends_with_the_report_and_the_exit_code_of_its_verdict(project: Pr
     done = in_a_process(
         project.root, "run", "--suite", "tiny", "--profile", "smoke", "--servers", "alpha", "--skip-verify"
     )
-    assert done.returncode in (0, 3), done.stderr  # 3 where the machine is too busy for a valid trial
+    assert done.returncode in (0, 3), done.stderr  # 3: the machine is too busy for a valid trial
     assert "Loss" in done.stdout
     assert "[1/1] alpha: starting" in done.stderr
     record = next(project.records.glob("*.json"))
@@ -251,7 +251,7 @@ def test_a_run_ends_with_the_report_and_the_exit_code_of_its_verdict(project: Pr
 @pytest.mark.slow
 def test_a_broken_limit_fails_the_run_and_json_has_stdout_for_itself(project: Project) -> None:
     project.thresholds.write_text(
-        "version: 1\nsuites: {tiny: {limits: {delivery_seconds.p95: {max: 1ms}}}}\n"  # the fake's are 2 ms
+        "version: 1\nsuites: {tiny: {limits: {delivery_seconds.p95: {max: 1ms}}}}\n"  # the fake's values are 2 ms
     )
     done = in_a_process(
         project.root,
@@ -267,7 +267,7 @@ def test_a_broken_limit_fails_the_run_and_json_has_stdout_for_itself(project: Pr
         f"{project.root}/x",
     )
     assert json.loads(done.stdout)["verdict"]["outcome"] in ("fail", "invalid")
-    assert "--watch: stderr is no terminal; progress is shown as without it" in done.stderr.splitlines()
+    assert "--watch: stderr is not a terminal; showing the usual progress instead" in done.stderr.splitlines()
     assert done.returncode in (1, 3)
     assert (project.root / "x" / "report.md").exists()
 
@@ -282,7 +282,7 @@ def test_a_mistake_in_the_thresholds_is_told_before_anything_is_measured(
 
 
 def test_help_answers_within_half_a_second() -> None:
-    """Of CPU time: other tests may have the CPU meanwhile."""
+    """Half a second of CPU time, since other tests may use the CPU."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "pushbench", "--help"],

@@ -1,4 +1,4 @@
-"""`pushbench history` and `pushbench judge` with capacities, as they are typed."""
+"""`pushbench history` and `pushbench judge` with capacities, as a user types them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_nothing_to_show_says_what_makes_it(checkout: Checkout, arguments: list[
 def test_a_server_without_a_capacity_is_told_of_those_that_have_one(checkout: Checkout) -> None:
     keep(checkout, 10)
     code, _, err = checkout("history", "fastapi", "capacity")
-    assert (code, "no capacity of fastapi; there are node-ws" in err) == (2, True)
+    assert (code, "no capacity of fastapi; known: node-ws" in err) == (2, True)
 
 
 def test_judge_holds_the_newest_search_against_the_history(checkout: Checkout) -> None:

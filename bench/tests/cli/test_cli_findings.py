@@ -1,4 +1,4 @@
-"""`pushbench findings` as it is typed."""
+"""`pushbench findings` as a user types it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_findings_keeps_records_and_writes_the_table(checkout: Checkout) -> None
     assert "| 1 | node-ws | 2.10 | 1 |" in text
     assert "| 5,200 [5,000 to 5,400] |" in text
     assert text.endswith(f"{END}\n\nMore.\n")
-    assert checkout("findings")[2] == "docs/findings.md is as it was\n"
+    assert checkout("findings")[2] == "docs/findings.md is unchanged\n"
     assert checkout("findings", "--check")[0] == 0
 
 
@@ -46,7 +46,7 @@ def test_check_fails_where_the_file_would_change_and_writes_nothing(checkout: Ch
     file.write_text(changed)
     code, _, said = checkout("findings", "--check")
     assert (code, file.read_text()) == (1, changed)
-    assert said == "docs/findings.md is not what the kept records make: run `./pushbench findings`\n"
+    assert said == "docs/findings.md does not match the kept records: run `./pushbench findings`\n"
 
 
 def test_another_environment_is_refused_and_the_file_stays(checkout: Checkout) -> None:

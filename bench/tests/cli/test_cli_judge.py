@@ -1,4 +1,4 @@
-"""`pushbench judge` and `pushbench show` as they are typed."""
+"""`pushbench judge` and `pushbench show` as a user types them."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_read_has_one_line_and_exit_2(checkout: Checkout, command
     [
         (["show", "--stage", "250"], "stages: 100, 300, 700, 1000, or all"),
         (["show", "--trial", "node-ws:9"], "trials: node-ws:1"),
-        (["show", "--stage", "all", "--json"], "exclude each other"),
+        (["show", "--stage", "all", "--json"], "are mutually exclusive"),
         (["judge", "--thresholds", "nowhere.yml"], "nowhere.yml: no such file"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Every command, called as a newcomer might: alone, for help, and with what it cannot take. No one sees a traceback."""
+"""Every command, called as a newcomer might: alone, for help, and with invalid values. None prints a traceback."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def call(*arguments: str) -> int:
-    """The exit code. What is not caught by the command line is raised, and fails the test."""
+    """The exit code. An exception that the command line does not catch fails the test."""
     sys.argv = ["pushbench", *arguments]
     with pytest.raises(SystemExit) as ended:
         main()
@@ -165,7 +165,7 @@ READING = [
     "calibrate report {}",
     "calibrate add {} --into copies",
 ]
-"""every command that reads a file which the command line names"""
+"""every command that reads a file named on the command line"""
 WRITING = [
     "run --skip-verify --profile smoke --out {}",
     "report --into {}",
@@ -175,7 +175,7 @@ WRITING = [
     "findings --add latest --kept {}",
     "findings --into {}",
 ]
-"""those that write where the command line says, of what needs neither a build nor git"""
+"""commands that write to a path on the command line, if they need neither a build nor git"""
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ def measured(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 def test_a_file_that_cannot_be_read_is_named(
     measured: Project, line: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder stands where the file should be: that stops root, too."""
+    """A folder in place of the file is an error even for root."""
     file = measured.root / "broken.json"
     file.mkdir() if content is None else file.write_bytes(content)
     assert call(*line.format(file).split()) == 2
@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_read_is_named(
 def test_a_folder_that_cannot_be_written_is_named(
     measured: Project, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file stands where the folder should be: that stops root, too."""
+    """A file in place of the folder is an error even for root."""
     blocked = measured.root / "a-file"
     blocked.write_text("")
     assert call(*line.format(blocked / "in").split()) == 2
@@ -222,7 +222,7 @@ def test_an_out_folder_that_is_none_is_no_traceback(
     blocked.write_text("")
     code = call(*path, *REQUIRED.get(path, []), "--out", str(blocked / "out"))
     said = capsys.readouterr()
-    assert code in (0, 2, 3), said.err  # 0: a reader finds nothing, which is no mistake
+    assert code in (0, 2, 3), said.err  # 0: a command that reads finds nothing, which is no mistake
     assert code != 2 or said.err.splitlines()[-1].startswith(("pushbench: ", "Error: ")), said.err
 
 
@@ -302,7 +302,7 @@ def test_a_history_without_the_profile_names_those_that_it_has(
         (project.history / "0123456789ab" / "tiny" / profile).mkdir(parents=True)
     for arguments in (["history"], ["history", "alpha"]):
         assert call(*arguments) == 2
-        assert capsys.readouterr().err.endswith("; there is --profile full, --profile smoke\n")
+        assert capsys.readouterr().err.endswith("; known: --profile full, --profile smoke\n")
 
 
 @pytest.mark.parametrize("command", ["show", "judge", "export"])

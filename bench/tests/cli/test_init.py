@@ -1,4 +1,4 @@
-"""`pushbench init` in a repository that knows nothing of Pushbench, and comparisons of its commits."""
+"""`pushbench init` in a repository without any file of Pushbench, and comparisons of its commits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
-    """Somebody's server, two commits of it."""
+    """Another project's server, with two commits."""
     home = tmp_path / "My Chat"
     home.mkdir()
     (home / "server.py").write_text((FAKES / "server.py").read_text())
@@ -137,7 +137,7 @@ def test_programs_get_one_document(init: Any, chat: Path) -> None:
     told = json.loads(said)
     assert told["server"] == "my-chat"
     assert {"path": str(chat / "bench" / "my-chat" / "server.yml"), "state": "written"} in told["files"]
-    assert (told["no_limits"], told["next"]) == ("no run was wanted", "./pushbench protocol check my-chat")
+    assert (told["no_limits"], told["next"]) == ("no run was requested", "./pushbench protocol check my-chat")
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_programs_get_one_document(init: Any, chat: Path) -> None:
     [
         (
             NothingUsual("too busy"),
-            "next: ./pushbench compare my-chat --base HEAD~1\nfor limits, on a quieter machine, again",
+            "next: ./pushbench compare my-chat --base HEAD~1\nfor limits, rerun on a quieter machine",
         ),
-        (UserError("silence"), "next: ./pushbench protocol check my-chat\nwhen the conversation works, again"),
+        (UserError("silence"), "next: ./pushbench protocol check my-chat\nwhen the conversation works, rerun"),
     ],
 )
 def test_without_a_first_run_it_says_what_is_next(
@@ -176,7 +176,7 @@ def test_on_a_terminal_it_asks_five_questions(init: Any, chat: Path, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ([], "nothing says what starts the server; --start 'node server.js'"),
+        ([], "cannot guess what starts the server; --start 'node server.js'"),
         (["--start", START, "--name", "My Chat"], "--name 'My Chat': expected small letters, digits and -"),
         (["--start", START, "--message", "hello"], "the message has no {id}"),
         (["--start", START, "--path", "rooms"], "protocol.yml:3: websocket.path: "),

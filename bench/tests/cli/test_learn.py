@@ -1,4 +1,4 @@
-"""`pushbench learn` beside real servers: clients make a protocol.yml that `protocol check` understands."""
+"""`pushbench learn` with real servers: their clients' messages become a protocol.yml that `protocol check` accepts."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def pushbench(*arguments: str | Path) -> list[str]:
 
 
 def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) -> ClientConnection:
-    """A client in the room where the other one is."""
+    """A client in the same room as the other one."""
     client = stack.enter_context(connect(f"{url}{'/' if program == 'json.js' else '/chat/lobby'}", proxy=None))
     if program == "json.js":
         client.recv(timeout=60)
@@ -92,7 +92,7 @@ def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) ->
 
 
 def await_both(learn: subprocess.Popen[str]) -> None:
-    """Wait until the server has both clients: `learn` takes a client before it connects to the server for it."""
+    """Wait until the server has both clients: `learn` accepts a client before it connects to the server for it."""
     assert learn.stderr
     for _ in range(2):
         next(line for line in learn.stderr if "is here" in line)
@@ -190,13 +190,13 @@ def test_an_authority_that_verifies_nothing_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_there_is_kept_unless_that_is_wanted(tmp_path: Path) -> None:
-    """With --force the command goes on, up to the port that it cannot have."""
+    """With --force, the command continues until it fails to open its port."""
     file = tmp_path / "protocol.yml"
     file.write_text("mine")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         own = taken.getsockname()[1]
-        for force, what in (([], "is there already; --force replaces it"), (["--force"], "cannot be used")):
+        for force, what in (([], "already exists; --force replaces it"), (["--force"], "cannot be used")):
             command = pushbench("learn", "--to", "ws://127.0.0.1:1", "--port", str(own), "--into", file, *force)
             said = subprocess.run(
                 command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False

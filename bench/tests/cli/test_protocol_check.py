@@ -1,4 +1,4 @@
-"""`pushbench protocol check` with the real generator, against servers whose behaviour is known."""
+"""`pushbench protocol check` with the real generator, against servers with known behaviour."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_a_server_that_is_not_there_is_told(check: Any) -> None:
         (["protocol.yml"], "protocol.yml: no such file"),
         (["node-ws"], "node-ws speaks whiteboard-json, which is built in"),
         (["node-*"], "name one"),
-        ([EXAMPLES / "ws-chat" / "protocol.yml"], "nothing says which server to talk to"),
+        ([EXAMPLES / "ws-chat" / "protocol.yml"], "no server to talk to"),
         ([EXAMPLES / "ws-chat" / "protocol.yml", "--to", "ftp://127.0.0.1:1"], "--to: expected something like wss://"),
         (
             [EXAMPLES / "ws-chat" / "protocol.yml", "--to", "ws://127.0.0.1:1", "--ca", "x.pem"],

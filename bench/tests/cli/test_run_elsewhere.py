@@ -1,4 +1,4 @@
-"""`pushbench run --url`: a server that runs elsewhere, over TLS, with a token that nobody may read."""
+"""`pushbench run --url`: a server that runs elsewhere, over TLS, with a token that must stay secret."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SECRETS = "secrets: {who: {file_env: PUSHBENCH_SECRET_FILE}}\n"
 class Urls:
     plain: str
     secured: str
-    """empty where the server has no TLS"""
+    """empty if the server has no TLS"""
     authorities: Path
 
 
@@ -118,7 +118,7 @@ def make_brief_checkout(root: Path) -> Path:
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> Ran:
-    """The whole command in a process of its own, so that its arguments can be seen."""
+    """Run the whole command in its own process, so that its arguments can be seen."""
     checkout = make_brief_checkout(folder / "checkout")
     command = [sys.executable, "-m", "pushbench", "run", "--wait", *arguments]
     done = subprocess.run(
@@ -153,7 +153,7 @@ class Processes(threading.Thread):
 
 
 def documents(record: Record) -> list[str]:
-    """What is made of a record for readers."""
+    """The reports of a record for readers."""
     verdict = judge(record, thresholds_of(CHECKOUT))
     part = Part(record, summarize(record, verdict))
     return [
@@ -170,7 +170,7 @@ def test_a_token_is_sent_and_found_nowhere(urls: Urls, tmp_path: Path) -> None:
     token.write_text(f"{TOKEN}\n")
     joining = "acknowledged: {/type: joined}"
     assert joining in WHITEBOARD
-    # The server answers a join with the token, and the protocol takes that for an error, which the record has.
+    # The server answers a join with the token. The protocol treats that as an error, which is in the record.
     text = WHITEBOARD.replace('"userId": "u-{client}"', '"userId": "{secret:who}"', 1).replace(f"  {joining}\n", "", 1)
     text = text.replace("{/type: error}", "{/type: joined}", 1).replace("reason: /reason", "reason: /userId", 1)
     headers = 'headers: {Authorization: "Bearer {secret:who}"}'
@@ -197,7 +197,7 @@ def test_a_token_is_sent_and_found_nowhere(urls: Urls, tmp_path: Path) -> None:
 
 
 def measured_elsewhere(record: Record, urls: Urls) -> None:
-    """Everything that clients see is measured, and nothing of the server."""
+    """Check that everything visible to clients is measured, and nothing of the server itself."""
     [trial] = record.trials
     metrics = trial.stages[0].metrics
     assert (trial.server, trial.failure, trial.reported, trial.validity.valid) == ("my-chat", None, None, True)
@@ -249,8 +249,8 @@ def test_bad_input_is_one_line_before_any_load(
         ([], "x509: certificate signed by unknown authority; --ca FILE trusts another authority"),
         (["--profile", "quick"], "1,000 clients and 10,000 deliveries/s is above the ceiling of 100 clients and 1,000"),
         (["--ca", __file__], "no certificates in PEM"),
-        (["--driver", "process"], "--url measures one server, which nothing else names or starts"),
-        (["node-ws"], "--url measures one server, which nothing else names or starts"),
+        (["--driver", "process"], "--url measures one server: leave out SERVER, --servers, --resume and --driver"),
+        (["node-ws"], "--url measures one server: leave out SERVER, --servers, --resume and --driver"),
         (["--name", "My Chat"], "expected small letters, digits and hyphens"),
     ],
 )
@@ -267,9 +267,9 @@ def test_what_cannot_be_meant_is_one_line(more: list[str], what: str, urls: Urls
 def test_streams_and_requests_are_measured(
     example: str, work: str, per_second: float, scripted: Path, tmp_path: Path
 ) -> None:
-    """`posts` is asked without a database, and `token-stream` has 4 streams of 213 tokens in a second.
+    """`posts` runs without a database, and `token-stream` has 4 streams of 213 tokens per second.
 
-    The server waits before each answer, so that a generator that other tests make late does not measure itself most.
+    The server waits before each answer, so that a generator delayed by other tests does not mainly measure itself.
     """
     protocol = CHECKOUT.root / "docs" / "examples" / example / "protocol.yml"
     with serving(scripted, tmp_path, "-http", "-delay", "100ms") as urls:

@@ -36,7 +36,7 @@ limits:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """Two servers of the suite tiny and one of letters, which has limits in its own file only."""
+    """A checkout with two servers of the suite tiny, and one of letters, which has limits only in its own file."""
     project = make_project(tmp_path, alpha="", beta="")
     (project.scenarios / "letters.yml").write_text(LETTERS)
     (project.scenarios / "letters.js").write_text("")

@@ -1,4 +1,4 @@
-"""Starts the whiteboard server of these tests, with the faults that a test asks for."""
+"""Starts the whiteboard server of these tests, with the faults that a test requests."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pushbench.machine import processes
 from pushbench.machine.resources import Tree
 from tests.conformance import forked
 
-logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each message to a client that has left
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns about each message to a client that has left
 Subjects = Callable[..., Subject]
 
 
 @dataclass
 class FakeService:
-    """A service whose loss and return the server is told by signals."""
+    """A service whose loss and return are signalled to the server."""
 
     server: int
     name: str = "fake"
@@ -47,14 +47,14 @@ class FakeService:
 
 @pytest.fixture(autouse=True)
 def little_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What shows the faults of the whiteboard server, whose send buffers are small; real servers get more."""
+    """Send just enough to reveal the faults of the whiteboard server, whose send buffers are small."""
     monkeypatch.setattr(crowds, "flood_size", lambda: 3 * crowds.QUEUE_LIMIT)
     monkeypatch.setattr(delivery, "BURST", 120)
 
 
 @pytest.fixture
 def whiteboard(tmp_path: Path) -> Subjects:
-    """`whiteboard("whiteboard-json", "loses")`: the server as a subject, over a protocol and with faults."""
+    """`whiteboard("whiteboard-json", "loses")`: the server as a subject, with a protocol and faults."""
 
     def subject(protocol: str, *faults: str) -> Subject:
         ends = any("lost-service" in fault for fault in faults)
@@ -90,7 +90,7 @@ def whiteboard(tmp_path: Path) -> Subjects:
 
 
 def _port_of(program: processes.Program) -> int:
-    """The port that the server says it listens on: one that was free before its start may be another's by then."""
+    """The port from the server's log. A port chosen before its start might be taken by then."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and program.exit_code() is None:
         if told := re.search(r"^listens on (\d+)$", program.log.read_text(), re.MULTILINE):

@@ -1,5 +1,5 @@
-"""Starts the whiteboard server of these tests by a fork of a process that has imported it: a test starts it several
-times, and to start Python and to import what the server needs takes most of its CPU time.
+"""Starts the whiteboard server of these tests by forking a process that has imported it. A test starts the server
+several times, and most of its CPU time would go into starting Python and importing modules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _context.set_forkserver_preload([__name__])
 
 
 class _Forked:
-    """What `Program` asks of a `subprocess.Popen`."""
+    """The part of `subprocess.Popen` that `Program` uses."""
 
     def __init__(self, process: ForkServerProcess) -> None:
         assert process.pid is not None, "it was started"
@@ -31,7 +31,7 @@ class _Forked:
         return self._process.exitcode
 
     def send_signal(self, which: int) -> None:
-        # The fork server has reaped it before it says how it ended.
+        # The fork server reaps the process before it reports its exit code.
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, which)
 
@@ -44,8 +44,8 @@ class _Forked:
 
 
 def start(faults: Collection[str], *, folder: Path, environment: Mapping[str, str], log: Path) -> Program:
-    """Start the server, as `processes.start` starts a program: a session of its own, its output in `log`."""
-    log.write_bytes(b"")  # what is read there is of this start
+    """Start the server as `processes.start` starts a program: in its own session, with its output in `log`."""
+    log.write_bytes(b"")  # so that only output of this start is read
     process = _context.Process(target=_serve, args=(faults, folder, environment, log), daemon=True)
     process.start()
     return Program(cast("subprocess.Popen[bytes]", _Forked(process)), log)

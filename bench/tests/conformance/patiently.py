@@ -1,7 +1,7 @@
-"""Checks rules on faulty servers: quickly, and with patience where a busy machine may have broken a short bound.
+"""Checks rules on faulty servers: quickly, and with long bounds if a busy machine may have broken a short one.
 
-Tests of rules shorten the bounds of what a rule waits for, or a test of silence would take seconds. A short bound is
-also broken by a machine that gave the server no CPU in time.
+Tests of rules shorten the times for which a rule waits, since a test of silence would otherwise take seconds. But a
+server may also break a short bound because it got no CPU in time.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ LONG = {
 
 
 def verify_expecting(broken: Collection[str], subject: Subject, only: Collection[str] = ()) -> Conformance:
-    """What `verify` finds, where exactly the rules `broken` are expected to fail.
+    """The result of `verify` if exactly the rules `broken` are expected to fail.
 
-    A rule that did otherwise is checked again, with long bounds, and only that counts.
+    A rule with an unexpected result is checked again with long bounds, and only that result counts.
     """
     found = verify(subject, only)
     surprising = {result.name for result in found.failures}.symmetric_difference(broken)

@@ -1,4 +1,4 @@
-"""How rules are checked beside each other: at the same time, alone where they must be, and each for its own faults."""
+"""How rules are checked: concurrently, alone where necessary, and each only for its own faults."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_rule_that_is_checked_by_itself_has_both_parts(verify_rules: Verify) -
 
 @pytest.mark.parametrize("alone", [False, True])
 def test_a_fault_that_ends_the_server_is_held_against_its_own_rule(verify_rules: Verify, *, alone: bool) -> None:
-    """Where it is found beside its neighbours, they fail, too; where it is found alone, they have not ended yet."""
+    """If the fault is found during other rules, they fail, too; if it is found alone, the others have not ended yet."""
     seen: list[str] = []
 
     async def survives(clients: Nobody) -> AsyncGenerator[None]:

@@ -1,4 +1,4 @@
-"""The bytes of answers: what is understood however they are cut, and what is no HTTP."""
+"""The bytes of answers are parsed however they are split, and bytes that are not HTTP are refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROMPT = 0.2
 
 
 class Peer:
-    """The other end of connections: what came, and what writes to the last one."""
+    """The other end of connections: their readers and writers."""
 
     def __init__(self) -> None:
         self.readers: list[asyncio.StreamReader] = []

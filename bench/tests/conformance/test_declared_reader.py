@@ -1,5 +1,5 @@
-"""A client of a declared protocol understands what the generator's client does; `changed-draws.json` and `answers.json`
-have the cases of both, and the tests in `k6/internal/declared` read them."""
+"""A client of a declared protocol understands the same messages as the generator's client. `changed-draws.json` and
+`answers.json` have the cases for both; the tests in `k6/internal/declared` read them, too."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CHAT = Declaration.model_validate_json((COMPILED / "ws-chat.json").read_text())
 CHANGES = json.loads((COMPILED / "changed-draws.json").read_text())
 """of the message that client 42 sends"""
 ANSWERS = json.loads((COMPILED / "answers.json").read_text())
-"""to the same message, where that is a request"""
+"""to the same message, if that is a request"""
 OWN = Values("b-17", 42)
 SENT = Values("b-17", 42, 42 * PER_CLIENT + 7, 1000)
 
 
 def told(declaration: Declaration, change: tuple[str, str] = ("", ""), receiver: int = 41) -> Meaning:
-    """What the message of client 42 says to another one, with a change."""
+    """The meaning of client 42's message for another client, with a change in its text."""
     text = Reader(declaration, {}, OWN).filled(declaration.message.send, SENT)
     old, new = change
     assert old in text
@@ -38,7 +38,7 @@ def test_equal_json_is_the_same_message(change: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("change", CHANGES["wrong"])
 def test_what_is_wrong_with_a_message_is_seen(change: dict[str, str]) -> None:
-    """A message without its id is one that nothing describes: here nobody asks for the key that says so."""
+    """A message without its id matches no description; this reader does not use the key for that."""
     meaning = told(WHITEBOARD, (change["old"], change["new"]))
     altered = {"message.time": "its time", "message.same": change.get("pointer", "")}.get(change["key"], "")
     assert (meaning.kind, meaning.altered) == (Kind.DELIVERED if altered else Kind.FOREIGN, altered)
@@ -76,7 +76,7 @@ def test_a_text_of_another_length_is_no_message() -> None:
 
 
 def typed(name: str, **values: str) -> dict[str, Any]:
-    """A message with this /t, and with these values."""
+    """A message with this value of /t and these other values."""
     all_of = {"t": f'"{name}"'} | values
     return {"where": [{"at": f"/{at}", "json_sorted": parts(text)} for at, text in all_of.items()]}
 

@@ -1,4 +1,4 @@
-"""The bytes of events: what is understood however they are cut, and what is no event."""
+"""The bytes of events are parsed however they are split, and bytes that are no event are refused."""
 
 from __future__ import annotations
 

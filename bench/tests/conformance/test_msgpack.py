@@ -1,4 +1,4 @@
-"""Values are the same in JSON and in MessagePack, as for the generator; what is no value is refused."""
+"""Values are the same in JSON and in MessagePack, as in the generator; bytes that are no value are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules about Nagle's algorithm and about logs conclude from what they measured."""
+"""The conclusions of the rules about Nagle's algorithm and logs from their measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OFTEN_LATE = [0.0004] * 10 + [0.03] * 10
         (HELD, AT_ONCE, True),
         ([*HELD[:15], *AT_ONCE[:5]], [*AT_ONCE[:15], *HELD[:5]], True),
         (OFTEN_LATE, OFTEN_LATE, False),  # a busy machine
-        (HELD, HELD, False),  # a server that sends every 40 ms, for a reason of its own
+        (HELD, HELD, False),  # a server that sends every 40 ms for another reason
         (AT_ONCE, HELD, False),
     ],
 )

@@ -1,4 +1,4 @@
-"""Each rule can fail, and for its own reason: a fault of the whiteboard server breaks these rules and none near."""
+"""Each rule can fail, and only for its own reason: a fault of the whiteboard server breaks only these rules."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (JSON, "swaps", {"order-per-sender-is-kept"}),
     (JSON, "repeats", {"order-per-sender-is-kept"}),
     (JSON, "misses-one-of-ten", {"draw-reaches-every-member", "joined-means-subscribed"}),
-    # A sender whose own draws do not come back has nothing to read.
+    # A sender that does not get its own draws has nothing to read.
     (JSON, "forgets-sender", {"draw-reaches-its-sender", "deaf-sender-harms-nobody"}),
     (JSON, "matches-prefixes", {"boards-are-isolated"}),
     (JSON, "matches-patterns", {"board-names-are-not-patterns"}),
@@ -104,7 +104,7 @@ DEAR = [
     {"joined-means-subscribed", "draw-reaches-every-member"},
     {name for name in EVERY_RULE if name.startswith("sigterm-")},
 ]
-"""Groups of rules that take long. A group is checked only where the fault breaks one of its rules."""
+"""Groups of slow rules. A group is checked only if the fault breaks one of its rules."""
 
 
 @pytest.mark.slow
@@ -175,7 +175,7 @@ def test_a_crowd_may_be_greeted_within_the_ten_seconds_of_its_rule(
 
 @pytest.mark.slow
 def test_servers_that_start_at_the_same_time_have_ports_of_their_own(whiteboard: Callable[..., Subject]) -> None:
-    """Tests of two checkouts run side by side on one machine, and none may talk to a server of the other."""
+    """Tests of two checkouts may run on one machine, and none may connect to a server of the other."""
     with ExitStack() as running, ThreadPoolExecutor() as pool:
         subject = whiteboard(JSON)
         starts = [subject.start() for _ in range(3)]

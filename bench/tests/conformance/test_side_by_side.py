@@ -1,4 +1,4 @@
-"""Several servers verified at the same time: like one after another, but sooner."""
+"""Several servers are verified at the same time, with the same results as one after another, but sooner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pushbench.conformance.waiting import only_waits
 from pushbench.foundation.errors import UserError
 from tests.conformance.test_verification import Silent
 
-# A worker of pytest-xdist has a thread of its own, which none of these forks needs.
+# A worker of pytest-xdist has its own thread, which these forks do not need.
 pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
 PATIENCE_SECONDS = 10.0
@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 10.0
 
 @dataclass
 class Heard:
-    """What was told, in this order."""
+    """The messages to a watch, in their order."""
 
     told: list[tuple[str, int]] = field(default_factory=list)
 
@@ -115,8 +115,8 @@ async def until(holds: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def with_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[Callable[[int], Subject]]]:
-    """`with_rules(holds, servers=2)`: servers that have these rules. Each leaves a file when it starts, in which lane,
-    and another when it has ended."""
+    """`with_rules(holds, servers=2)`: servers that have these rules. Each writes a file with its lane when it starts,
+    and another one when it has ended."""
     monkeypatch.chdir(tmp_path)
 
     class Clients(Server):
@@ -225,7 +225,7 @@ def test_a_mistake_of_the_user_is_told_as_it_is(with_rules: WithRules) -> None:
 
 def test_a_lane_that_misses_the_signal_to_end_is_not_waited_for(with_rules: WithRules) -> None:
     def deaf(_: int) -> Subject:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as one is that comes just before a lane begins to read
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as if it came just before the lane handles signals
 
         def start() -> contextlib.AbstractContextManager[Target]:
             raise UserError("port 80 cannot be used")
@@ -264,7 +264,7 @@ def test_an_interrupt_ends_the_servers_of_all_lanes_and_nothing_is_checked_any_m
     def interrupted(server: int) -> None:
         if server == 1:
             asyncio.run(until(lambda: len(list(Path.cwd().glob("hangs-*"))) == 1))
-            for lane in Path.cwd().glob("hangs-*"):  # as Ctrl-C does, which reaches all processes of a terminal
+            for lane in Path.cwd().glob("hangs-*"):  # Ctrl-C reaches all processes of a terminal
                 os.kill(int(lane.name.removeprefix("hangs-")), signal.SIGINT)
             raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""How a verification looks on a terminal of 80 columns, and without colour."""
+"""The output of a verification on a terminal of 80 columns, and without colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rules are run: one start for all that pass, a fresh one after a failure; whatever a server does is a result."""
+"""How rules are run: one start for all rules that pass, a fresh one after a failure; any behaviour gives a result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pushbench.machine.resources import Tree
 
 @dataclass
 class Silent:
-    """A target that no rule here talks to."""
+    """A target that none of these rules contacts."""
 
     url: str = "http://127.0.0.1:1"
     tree: Tree = field(default_factory=lambda: Tree(0))
@@ -42,7 +42,7 @@ class Silent:
 
 
 class Nobody:
-    """Clients that are not there, of a server each."""
+    """Placeholder clients of one server."""
 
     server_is_gone = False
 
@@ -58,7 +58,7 @@ Verify = Callable[..., tuple[list[RuleResult], int]]
 
 @pytest.fixture
 def verify_rules(monkeypatch: pytest.MonkeyPatch) -> Verify:
-    """Verify a server by some rules; it starts at most `starts` times. Returns the results and how often it started."""
+    """Verify a server that starts at most `starts` times with some rules. Returns the results and the actual starts."""
 
     def run(*rules: Rule, starts: int = 99) -> tuple[list[RuleResult], int]:
         started = 0
@@ -206,7 +206,7 @@ def test_hostile_text_becomes_one_short_line() -> None:
 
 
 def comes_right(fails: int, *, final: bool = False, beside_others: bool = False) -> Rule:
-    """A rule that fails so often and then holds."""
+    """A rule that fails `fails` times and then holds."""
     left = [fails]
 
     async def comes_right(_: Nobody) -> None:

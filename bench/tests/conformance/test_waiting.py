@@ -1,4 +1,4 @@
-"""A server begins to end with its first client; several replicas with their last, since each has its own SIGTERM."""
+"""A server begins to end with its first client; several replicas with the last, since each gets its own SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushbench.conformance.waiting import begins_to_end
 
 
 async def _seen(replicas: int, *, first: bool = False, last: bool = False, ended: bool = False) -> bool:
-    """Whether a server is seen to end that has let its first and its last client go, or has ended."""
+    """Whether the end of a server is noticed after it has closed its first or last client, or has ended."""
     moments = [asyncio.Event() for _ in range(3)]
     first_client, last_client, ending = (asyncio.create_task(moment.wait()) for moment in moments)
     seen = asyncio.create_task(begins_to_end([first_client, last_client], ending, replicas))

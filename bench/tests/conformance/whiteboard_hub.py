@@ -21,7 +21,7 @@ from tests.conformance.whiteboard_messages import FAULTS, MESSAGE_LIMIT, QUEUE_L
 
 
 class Hub:
-    """Who gets what."""
+    """The members of boards, and the delivery of draws to them."""
 
     def __init__(self) -> None:
         self.started = time.monotonic()
@@ -90,13 +90,13 @@ class Hub:
                         await self.cross(name, text)
 
     def spoilt(self, text: str) -> str:
-        """The text, but one in a thousand on many boards has another digit."""
+        """The text, with an additional digit in one of a thousand deliveries on many boards."""
         self.deliveries += len(self.boards) >= 10
         spoils = "alters-one-in-1000" in FAULTS and self.deliveries % 1000 == 999
         return text.replace('"seq":', '"seq":1', 1) if spoils else text
 
     async def cross(self, board: str, text: str) -> None:
-        """One in a thousand deliveries on many boards is made to a member of another one, too."""
+        """Deliver one of a thousand messages on many boards to a member of another board, too."""
         if "crosses-one-in-1000" in FAULTS and self.deliveries % 1000 == 999:
             self.deliveries += 1
             other = next(name for name in self.boards if name != board)

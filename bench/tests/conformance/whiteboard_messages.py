@@ -1,4 +1,4 @@
-"""The faults that a whiteboard server was started with, and the messages that it takes."""
+"""The faults with which a whiteboard server was started, and the messages that it accepts."""
 
 from __future__ import annotations
 

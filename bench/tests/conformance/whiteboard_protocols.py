@@ -50,7 +50,7 @@ class JsonSession(Session):
 class StompSession(Session):
     def __init__(self, connection: ServerConnection, hub: Hub) -> None:
         super().__init__(connection, hub)
-        self.subscriptions: dict[str, str] = {}  # destination by id
+        self.subscriptions: dict[str, str] = {}  # destinations by id
 
     async def receive(self, message: str | bytes) -> None:
         try:

@@ -1,7 +1,7 @@
-"""A whiteboard server that keeps every rule, or breaks those that its arguments, the faults, are about.
+"""A whiteboard server that keeps every rule, or breaks rules with the faults in its arguments.
 
-It shows that each rule can fail, and that none fails without a reason. It speaks whiteboard-json on /ws,
-whiteboard-stomp on /stomp and whiteboard-socketio on /socket.io/. Every fault is an `if` beside what it spoils.
+It shows that each rule can fail, and that none fails without a reason. It serves whiteboard-json on /ws,
+whiteboard-stomp on /stomp and whiteboard-socketio on /socket.io/. Every fault is an `if` beside the code it breaks.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.conformance.whiteboard_socketio_session import SocketIOSession
 
 SEND_BUFFER = 128 << 10
 away = asyncio.Event()
-"""A service is away, and so is this server."""
+"""set while a service, and therefore this server, is unavailable"""
 SESSIONS: dict[str, type[Session]] = {"/ws": JsonSession, "/stomp": StompSession, "/socket.io/": SocketIOSession}
 
 LOST_SERVICE = {"lost-service-closes", "lost-service-aborts", "lost-service-looks-healthy", "lost-service-stays-lost"}
@@ -55,7 +55,7 @@ def respond(connection: ServerConnection, request: Request) -> Response | None:
 
 
 class OneAtATime(ServerConnection):
-    """Shakes hands with one client after another."""
+    """A connection that performs handshakes one after another."""
 
     turn = asyncio.Lock()
 
@@ -65,8 +65,8 @@ class OneAtATime(ServerConnection):
 
 
 def listener(port: int) -> socket.socket:
-    """A socket whose connections have a small buffer for what is sent, so that a slow reader fills it soon."""
-    # asyncio turns Nagle's algorithm off only where the protocol is named.
+    """A socket whose connections have a small send buffer, so that a slow reader fills it soon."""
+    # asyncio turns Nagle's algorithm off only if the protocol is named.
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
@@ -123,7 +123,7 @@ async def main() -> None:
 
 
 def outage(hub: Hub, server: Server) -> None:
-    """The service that this server would need is lost."""
+    """Apply the faults for the loss of the service that this server needs."""
     if "outage-ends-memberships" in FAULTS:
         hub.boards.clear()
     if "outage-ends-connections" in FAULTS:

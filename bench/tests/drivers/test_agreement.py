@@ -1,6 +1,6 @@
 """Both drivers measure the same: CPU per delivery of node-ws, as processes and in a container, in one alternating run.
 
-Both run the Node.js of the image, so that the driver is all that differs.
+Both run the Node.js of the image, so that they differ only in the driver.
 """
 
 from __future__ import annotations

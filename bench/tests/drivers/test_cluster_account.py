@@ -1,4 +1,4 @@
-"""Readings of meters become samples, by clocks that are known to differ and that agree only so well."""
+"""Readings of meters become samples, with clocks that differ by a known amount of limited accuracy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WINDOWS = [(103.0, 113.0)]
 STARTED = Started(100.0, WINDOWS, 115.0)
 AHEAD = 5_000.0
 HERE = 900.0
-"""when the start was read here"""
+"""when the start was read on this machine"""
 
 
 def compared(meter: Meter = METER, ahead: float = AHEAD, within: float = 0.001, at: float = 100.0) -> Compared:
@@ -42,7 +42,7 @@ def reading(at: float, cpu: float, **more: Any) -> dict[str, Any]:
 
 
 def log(cpu: Callable[[float], float], *, begin: float = AHEAD + 99.05, seconds: float = 17.0, **more: Any) -> str:
-    """The lines of a meter, ten a second, of a server that has used `cpu(seconds of the load)`."""
+    """The lines of a meter, ten per second, of a server that has used `cpu(seconds of the load)`."""
     moments = [begin + tenth / 10 for tenth in range(int(seconds * 10))]
     return "\n".join(json.dumps(reading(moment, cpu(moment - AHEAD - 100), **more)) for moment in moments)
 
@@ -57,7 +57,7 @@ def account(logs: dict[Meter, str], *heards: Heard, without: str = "") -> Accoun
 
 
 def cores(found: Account) -> float:
-    """Between the borders of the window."""
+    """The cores that the server used between the borders of the window."""
     begin, end = [sample for sample in found.samples if sample.machine]
     assert begin.server
     assert end.server
@@ -69,7 +69,7 @@ def codes(found: Account) -> list[str]:
 
 
 def test_what_was_used_in_a_window_is_found_by_the_meters_clock() -> None:
-    # Three cores before and after the window, a half within: an error of a second would show.
+    # Three cores before and after the window, half a core within it: an error of a second would be visible.
     def bursts(seconds: float) -> float:
         return 100 + 3 * min(seconds, 3) + 0.5 * max(0.0, min(seconds, 13) - 3) + 3 * max(0.0, seconds - 13)
 
@@ -113,7 +113,7 @@ def test_services_are_accounted_beside_the_server_and_not_with_it() -> None:
 
 
 def test_generators_tell_their_cpu_by_their_own_clocks() -> None:
-    # A tenth of a core until three seconds of the load, a half afterwards; told each second, a little late.
+    # A tenth of a core in the first three seconds of the load, then half a core; reported each second, slightly late.
     def told(own: Started) -> list[tuple[float, float]]:
         return [(own.at + second + 0.004, 0.1 * min(second, 3) + 0.5 * max(0, second - 3)) for second in range(1, 16)]
 
@@ -143,7 +143,7 @@ def test_generators_that_begin_a_window_apart_measured_nothing_together() -> Non
 
 
 def counting(lines: str, *clients: int) -> str:
-    """With a count of connections in every fiftieth line."""
+    """The lines with a count of connections in every fiftieth line."""
     found = [json.loads(line) for line in lines.splitlines()]
     for reading, count in zip(found[::50], clients, strict=False):
         reading["clients"] = count

@@ -1,4 +1,4 @@
-"""What a cluster did to a trial, from documents as API servers give them."""
+"""The effects of a cluster on a trial, from documents in the form that API servers return."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def removed(pods: list[Object], _: list[Object]) -> None:
 
 
 def replaced(pods: list[Object], _: list[Object]) -> None:
-    """By one of the same name, as a StatefulSet does."""
+    """Replace the pod with one of the same name, as a StatefulSet does."""
     pods[0]["metadata"]["uid"] = "another"
 
 
 def moved(pods: list[Object], _: list[Object]) -> None:
-    """To a node without a generator, where another pod of the Deployment waits as well."""
+    """Move the pod to a node without a generator, while another pod of the Deployment waits."""
     pods[0] = pod("server-3", "three", {"app": "server"}, "meter", "server")
     waiting = pod("server-2", "", {"app": "server"})
     del waiting["spec"]["nodeName"]
@@ -87,7 +87,7 @@ def moved(pods: list[Object], _: list[Object]) -> None:
 
 
 def generator_replaced(pods: list[Object], _: list[Object]) -> None:
-    """By a pod that plays no part of the load."""
+    """Replace the generator with a pod that generates no part of the load."""
     pods[1] = pod("load-1-y", "two", {"app": "k6", "runner": "true"}, "k6")
 
 

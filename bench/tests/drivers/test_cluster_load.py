@@ -1,6 +1,6 @@
-"""A load in a cluster through a kubectl that answers only what it is asked here, and not always.
+"""A load in a cluster through a fake kubectl, which answers only the commands of these tests, and not always.
 
-tests/cluster has a real one.
+tests/cluster has a real cluster.
 """
 
 from __future__ import annotations

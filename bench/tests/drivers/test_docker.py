@@ -1,6 +1,6 @@
-"""A server in a container is measured like any other; what goes wrong with it is one line, and nothing stays behind.
+"""A server in a container is measured like any other; a failure is one line, and nothing stays behind.
 
-The images hold one static program and are made here, so an engine is all that is needed.
+The images contain one static program and are built here, so only an engine is needed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def nothing_stays_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def containers(root: Path, program: Path, **behaviours: str) -> tuple[Project, list[Server]]:
-    """A checkout whose servers have images, but those that shall be "missing"."""
+    """A checkout whose servers have images, except those with the behaviour "missing"."""
     assert ENGINE
     project = make_project(root, **behaviours)
     servers = []
@@ -191,13 +191,13 @@ def measured(project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     return run.run(project, RunRequest("tiny", "smoke"), Options(DriverChoice("docker"), verify=False), watch), watch
 
 
-@pytest.mark.alone  # 2 GiB take as long as the machine lets them
+@pytest.mark.alone  # the time to fill 2 GiB depends on the machine
 def test_a_container_without_memory_is_told_as_one(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, _ = containers(tmp_path / "checkout", program, eats="eats")
     tiny = project.scenarios / "tiny.yml"
-    tiny.write_text(tiny.read_text().replace("steady_seconds: 0.5", "steady_seconds: 12"))  # 2 GiB take a while
+    tiny.write_text(tiny.read_text().replace("steady_seconds: 0.5", "steady_seconds: 12"))  # time to fill 2 GiB
     record, _ = measured(project, tmp_path, monkeypatch)
     assert record.trials[0].failure
     assert record.trials[0].failure.message == (

@@ -1,4 +1,4 @@
-"""A server is running once it is healthy, is the right one, and ends as its contract says; else the reason is told."""
+"""A server runs once it is healthy and the right one, and ends as its contract requires; failures have reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kubelet tells every ten seconds or so is used for windows that are several times as long, and no others."""
+"""A kubelet's figures, updated about every ten seconds, are used only for windows that are several times as long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ node_cpu_usage_seconds_total 4065.7 1000010500
 
 
 def pod(*moments: float, cores: float = 0.5) -> Coarse:
-    """Looked at at moments of the samples' clock."""
+    """A pod with readings at these times of the samples' clock."""
     return Coarse([Look(AHEAD + at, 7 + cores * at, 50_000_000) for at in moments], AHEAD)
 
 

@@ -71,7 +71,7 @@ def test_a_meter_is_as_confined_as_the_server_and_sees_its_processes() -> None:
     assert "env" not in meter, "it knows nothing"
     [rule] = policy["spec"]["ingress"]
     assert [each["port"] for each in rule["ports"]] == [manifests.PORT, manifests.METER_PORT]
-    # A process sees the cgroup of another only as the same user, and the policy `restricted` wants it to be no root.
+    # A process sees the cgroup of another only as the same user, and the policy `restricted` forbids root.
     assert pod["securityContext"] == {"runAsUser": 12345, "runAsGroup": 12345, "runAsNonRoot": True}
     own, *_ = manifests.server("x/y:1", {}, Place(["node-1"], 3), "x/k6:1", user=1001)
     assert own["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 1001, "the meter's, too"
@@ -223,7 +223,7 @@ esac
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A checkout beside a kubectl with two nodes and an operator."""
+    """A checkout, with a fake kubectl on the PATH that has two nodes and an operator."""
     program = tmp_path / "bin" / "kubectl"
     program.parent.mkdir()
     program.write_text(KUBECTL)

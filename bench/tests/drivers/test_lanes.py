@@ -1,4 +1,4 @@
-"""Servers that run at the same time: none has the CPUs, the logs or the number of workers of another."""
+"""Concurrent servers: none has the CPUs, the logs or the number of workers of another."""
 
 from __future__ import annotations
 

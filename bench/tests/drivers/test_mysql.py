@@ -1,4 +1,4 @@
-"""The database of a trial is durable, lies on a disk, has the suite's table, and is nobody else's."""
+"""The database of a trial is durable, is on a disk, has the suite's table, and is not shared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ needs_mariadb = pytest.mark.skipif(bool(services.missing(["mysql"])), reason="ma
 
 @pytest.fixture(scope="module")
 def data() -> Path:
-    """The checkout's own: others than the tests' user cannot enter the tests' folder, and MariaDB may run as one."""
+    """The checkout's folder: MariaDB may run as another user, and only the tests' user can enter the tests' folder."""
     folder = Project.current().service_data
     folder.mkdir(parents=True, exist_ok=True)
     if filesystems.kind(folder) in filesystems.IN_MEMORY:

@@ -1,4 +1,4 @@
-"""The servers of `posts` are let in by MySQL 8.4, which asks for more than MariaDB does."""
+"""MySQL 8.4, which requires more than MariaDB, accepts the connections of the servers of `posts`."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_a_wrong_password_is_not_let_in(database_url: str, tmp_path: Path) -> No
 
 
 def create(server: Server, database_url: str, within: float = PATIENCE_SECONDS) -> int:
-    """The status of a new post. On a busy machine the pool gives up before its first connection is there: then the
-    server says so, and is asked again."""
+    """The status of a new post. On a busy machine, the pool may give up before its first connection is ready: then the
+    server answers 503, and the request is repeated."""
     driver = ProcessDriver(CHECKOUT, CpuSplit(CPUS, CPUS), workers=2)
     if lack := driver.lacks(server):
         pytest.skip(lack)

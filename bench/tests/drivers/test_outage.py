@@ -1,4 +1,4 @@
-"""Redis dies in the middle of a stage and comes back: the loss is counted, and who had joined gets messages again."""
+"""Redis dies in the middle of a stage and comes back: losses are counted, and joined clients get messages again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCALED = [server for server in read_catalog(CHECKOUT.servers) if "redis" in serv
 
 
 @pytest.mark.slow
-@pytest.mark.early  # 16 s, most of them waiting
+@pytest.mark.early  # 16 s, mostly waiting
 @pytest.mark.skipif(bool(services.missing(["redis"])), reason="redis-server is not installed")
 def test_an_outage_costs_what_was_sent_in_it_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All scaled servers are loaded at the same time, and each loses its Redis."""
@@ -80,12 +80,12 @@ def judge(server: str, report: LoadReport) -> None:
     seconds = slice(stage.begin_us // 1_000_000, stage.end_us // 1_000_000)
     assert sum(report.timeline.lost[seconds]) == stage.receipts.lost, server
     window = slice(int(stage.begin_us / 1e6) + 1, int(stage.end_us / 1e6) - 1)
-    # Beside other tests a message may be late by a part of a second, and is counted in the next one then.
+    # During other tests, a message may be late by a fraction of a second, and then counts in the next second.
     assert sum(report.timeline.received[window][-3:]) == pytest.approx(CLIENTS * BOARD * 3, rel=0.1), server
 
 
 def play(generator: Generator, plan: LoadPlan, service: Running) -> LoadReport:
-    """Play the load; in the middle of its window the service is away."""
+    """Play the load; the service is down in the middle of its window."""
 
     def outage() -> None:
         with service.outage():

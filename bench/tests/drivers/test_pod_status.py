@@ -1,4 +1,4 @@
-"""What a pod's status says: on documents as API servers give them."""
+"""Reading a pod's status, from documents in the form that API servers return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The broker of a trial speaks STOMP on the loopback interface, meets no other, and leaves nothing behind."""
+"""The broker of a trial serves STOMP on the loopback interface, joins no other, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Stomp:
 
 
 def speak(host: str, port: int) -> None:
-    """What one sends to a topic arrives at another."""
+    """A message of one client to a topic arrives at another client."""
     with Stomp(host, port) as reader, Stomp(host, port) as writer:
         reader.send("SUBSCRIBE\nid:1\ndestination:/topic/board.7\nreceipt:there\n\n")
         assert "receipt-id:there" in reader.next()
@@ -74,7 +74,7 @@ def speak(host: str, port: int) -> None:
 
 
 def listeners(pids: list[int]) -> set[str]:
-    """Addresses, as /proc has them, on which these processes listen."""
+    """The addresses on which these processes listen, as in /proc."""
     own = {inode for pid in pids for inode in socket_inodes(pid)}
     lines = [
         line.split() for file in ("tcp", "tcp6") for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]

@@ -1,4 +1,4 @@
-"""The driver of servers that run elsewhere: chosen for them alone, and only where that is meant."""
+"""The driver of servers that run elsewhere is chosen only for them, and only if that is intended."""
 
 from __future__ import annotations
 

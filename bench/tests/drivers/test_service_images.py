@@ -41,7 +41,7 @@ MIRROR = f"{REGISTRY}/service.redis@{DIGEST}"
 
 
 class Docker(Engine):
-    """An engine and the registries that it reaches: `reachable` are what can be pulled, by the very name."""
+    """An engine and its registries: `reachable` are the exact names of the images that can be pulled."""
 
     def __init__(self, *reachable: str, there: dict[str, str] | None = None, pinned: bool = False) -> None:
         super().__init__("docker", "1")
@@ -191,7 +191,7 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """A registry that has an image of a service, pushed by its tag under the project's name; the engine has none."""
+    """A registry with an image of a service, pushed by its tag under the project's name; the engine has no image."""
     assert ENGINE
     registry = Registry()
     with registry.served() as host:
@@ -230,7 +230,7 @@ class TestWithAnEngine:
     def test_an_image_is_copied_into_the_project_s_registry_with_its_digest(
         self, served: Served, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """From one registry into the other, and from there to the engine."""
+        """The image is copied from one registry to the other."""
         assert ENGINE
         published = f"{served.host}/acme/pushbench/service.redis"
         monkeypatch.setenv("PUSHBENCH_REGISTRY", f"{served.host}/Other/Place")
@@ -241,7 +241,7 @@ class TestWithAnEngine:
         assert served.registry.digest_of("other/place/service.redis", "8-alpine") == served.image.digest
 
     def test_the_registry_refuses_upper_case_and_nothing_asked_it_for_such_a_name(self, served: Served) -> None:
-        """Its name is Acme/Pushbench in the variable."""
+        """The variable has the name Acme/Pushbench."""
         asked = [each.split("/v2/", 1)[1].split("/manifests/")[0] for each in served.registry.asked if "/manif" in each]
         assert asked
         assert all(NAME.fullmatch(name) for name in asked)

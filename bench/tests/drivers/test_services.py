@@ -1,4 +1,4 @@
-"""A backing service is fresh for each trial, may be lost and come back, and leaves nothing behind."""
+"""A backing service is fresh for each trial, can be killed and restarted, and leaves nothing behind."""
 
 from __future__ import annotations
 

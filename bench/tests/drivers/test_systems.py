@@ -1,4 +1,4 @@
-"""A system of containers is one server: started fresh, confined, accounted by part and in sum, and removed."""
+"""A system of containers is one server: started fresh, confined, measured by part and in total, and removed."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_an_image_that_is_not_there_is_the_failure_of_the_server(tmp_path: Path)
 def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No image is built of its folders, and `make images` would not help."""
+    """No image is built from its folders, and `make images` would not help."""
     project, server = system(tmp_path / "checkout", PLAIN)
     docker = DockerDriver(project, CpuSplit(CPUS, CPUS), Bare())
     assert docker.lacks(server) is None

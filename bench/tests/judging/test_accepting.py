@@ -1,4 +1,4 @@
-"""A regression that a pull request accepts in thresholds.yml: which lines count, for which rows, and up to where."""
+"""A regression that a pull request accepts in thresholds.yml: which lines count, for which rows and values."""
 
 from __future__ import annotations
 

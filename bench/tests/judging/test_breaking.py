@@ -1,4 +1,4 @@
-"""A head that keeps breaking a limit need not be measured further."""
+"""A head that repeatedly breaks a limit need not be measured further."""
 
 from __future__ import annotations
 

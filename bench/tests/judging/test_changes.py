@@ -1,4 +1,4 @@
-"""A verdict on two arms: every row with its numbers and word, and every way of not having been compared."""
+"""A verdict on two arms: every row with its numbers and word, and every reason for not being compared."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ WITH_COMPILERS = Thresholds(
 
 @pytest.mark.parametrize(("cpu", "word"), [(0.0, "same"), (0.15, "worse")])
 def test_what_a_runtime_compiles_is_no_part_of_what_a_delivery_costs(cpu: float, word: str) -> None:
-    """The compilers take 30 to 70 % on top, and a fifth less in the head: without them only `cpu` is left."""
+    """Compilers add 30 to 70 % of CPU, and a fifth less in the head: without them only `cpu` remains."""
     trials = with_compilers(arms("node-ws", cpu=cpu), 0.3, 0.5, 0.7, of_head=0.8)
     verdict = judge(compared(trials), WITH_COMPILERS)
     rows = {each.metric: each for each in verdict.changes}
@@ -111,7 +111,7 @@ def test_a_round_in_which_a_server_ended_under_load_is_no_pair() -> None:
 
 
 def late_arms(*, late: float, slower: float = 0.0) -> list[Trial]:
-    """The head's generator sends `late` seconds later than the base's, and its server takes `slower` more."""
+    """The head's generator sends `late` seconds later than the base's, and its server takes `slower` seconds longer."""
     random = np.random.default_rng(1)
     trials = []
     for round_ in range(1, 21):

@@ -1,7 +1,7 @@
-"""Real comparisons with known answers, kept small: what the judge makes of them changes only on purpose.
+"""Real comparisons with known answers, kept small: their verdicts change only on purpose.
 
-`PUSHBENCH_GOLDEN=write pytest tests/judging/test_corpus.py` writes the expected verdicts anew, to be read before they
-are kept.
+`PUSHBENCH_GOLDEN=write pytest tests/judging/test_corpus.py` rewrites the expected verdicts. Read them before you keep
+them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EXPECTED = DATA / "expected.json"
 
 @pytest.fixture(scope="module")
 def thresholds() -> Thresholds:
-    """Their own, which stay what they are."""
+    """The thresholds of the corpus, which never change."""
     servers = dict.fromkeys(("node-ws", "fastapi", "spring-websocket"), "whiteboard")
     return read_thresholds(DATA / "thresholds.yml", suites={"whiteboard": known_suite()}, servers=servers)
 
@@ -52,7 +52,7 @@ def test_every_record_of_the_corpus_gets_the_verdict_that_was_read_and_kept(thre
 
 
 def test_the_corpus_has_what_the_claims_rest_on() -> None:
-    """At least 60 trials of each server against itself, and 30 of one slowed by a tenth."""
+    """At least 60 trials of each server against itself, and 30 with a slowdown of a tenth."""
     trials: dict[tuple[str, str], int] = {}
     for path in RECORDS:
         record = store.read_record(path)

@@ -1,4 +1,4 @@
-"""What more rounds would say: honest about what is visible, about the rounds to go, and about too little time."""
+"""Predictions for more rounds: the visible effect, the rounds that are left, and too little time are all correct."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_noise_that_hides_everything_and_too_few_rounds_have_no_visible_change()
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.10])
 def test_nine_of_ten_comparisons_call_what_is_visible(noise: float) -> None:
-    """Of rounds as noisy, where the truth is known; 200 of them have a standard error of 2 %."""
+    """Comparisons of equally noisy rounds with a known truth; 200 of them have a standard error of 2 %."""
     found = [visible(seen(noise, count=40, seed=seed), ROWS, 40) for seed in range(20)]
     effect = float(np.median([each for each in found if each]))
     called = [claim(seen(noise, count=40, effect=effect, seed=100 + seed), ROWS).word == "worse" for seed in range(200)]
@@ -123,7 +123,7 @@ def test_a_noisy_server_needs_more_rounds_and_is_named() -> None:
 
 @pytest.mark.slow
 def test_rounds_of_noise_decide_such_noise() -> None:
-    """Of comparisons with the noise that the margin names, 19 of 20 are decided after the rounds that it needs."""
+    """With the noise that a margin states, 19 of 20 comparisons are decided after the rounds that it needs."""
     line = Regression(METRICS["cpu_seconds_per_delivery"], 0.05, 0.0, Better.LOWER, bias=0.01, noise=0.04)
     rounds = rounds_of_noise(line)
     random = np.random.default_rng(5)

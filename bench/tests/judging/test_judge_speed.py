@@ -1,6 +1,6 @@
-"""What judging by a history of years takes: 5,000 runs of 19 servers, read for the first time, and with one more run.
+"""The time of judging by years of history: 5,000 runs of 19 servers, read for the first time, and with one more run.
 
-`make bench-judge` prints the figures; each step is a process of its own, so that nothing is warm that would not be.
+`make bench-judge` prints the figures. Each step is a separate process, so that it starts as cold as a real command.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_the_changes_of_five_thousand_runs_take_a_tenth_of_a_second() -> None:
 
 
 class Step:
-    """One process that judges, and what it took."""
+    """One process that judges, its time and its memory."""
 
     def __init__(self, name: str, store: Path, runs: int) -> None:
         command = [sys.executable, "-c", JUDGE, str(Project.current().root), str(store)]
@@ -94,7 +94,7 @@ class Step:
 
 
 def write_history(store: Path) -> None:
-    """Runs that scatter by 3 % around one level, as real entries."""
+    """Write real entries of runs that scatter by 3 % around one level."""
     record = make_record([make_trial(f"server-{number}") for number in range(SERVERS)], suite="whiteboard")
     (store / "record.json").write_text(
         record.model_copy(update={"created": "2026-11-21T10:15:00+00:00"}).model_dump_json(by_alias=True)

@@ -1,4 +1,4 @@
-"""A capacity is `worse` only where all fresh starts say so; a lower bound and a disturbed machine say nothing."""
+"""A capacity is `worse` only if all fresh starts agree; a lower bound and a disturbed machine prove nothing."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def only(verdict: CapacityVerdict) -> JudgedCapacity:
     [
         (kept(), "same", "pass"),
         (kept(4500, 4600, 4700), "same", "pass"),  # 12 % less, below the margin
-        (kept(4000, 4100, 5000), "worse", "fail"),  # all refused what every start of the base carried
-        (kept(4000, 4100, 5001), "unknown", "inconclusive"),  # one start may carry as much
+        (kept(4000, 4100, 5000), "worse", "fail"),  # all refused a load that every start of the base carried
+        (kept(4000, 4100, 5001), "unknown", "inconclusive"),  # one start may carry as much as the base
         (kept(5400, 6200, 6300), "better", "pass"),
         (kept(5399, 6200, 6300), "unknown", "inconclusive"),
         (kept(4000, 4100, 4300, starts=[4000, 4100]), "unknown", "inconclusive"),

@@ -1,4 +1,4 @@
-"""A run without a base is held against the runs before it, and says by name why where it cannot be."""
+"""A run without a base is judged against the runs before it; if it cannot be, the verdict names the reason."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ CHANGED = ACCEPTED.replace("level: 50us", "change: {change}")
 
 
 def changed(change: str = "15%", until: str = "2027-02-12") -> str:
-    """Written at the earliest 90 days before `until`: on 2026-11-14 unless told."""
+    """A line written at the earliest 90 days before `until`: by default on 2026-11-14."""
     return MARGINS + CHANGED.replace("{change}", change).replace("{until}", until)
 
 

@@ -1,4 +1,4 @@
-"""A run is held against the accepted level: what is proven has a word, and what is not is unknown."""
+"""A run is judged against the accepted level: a proven result has a word, everything else is unknown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def runs(*levels: float, noise: float = 0.01, seed: int = 1) -> list[float]:
     [
         (101, Better.LOWER, "same", None),
         (104.5, Better.LOWER, "unknown", None),  # below the margin, and a change as large as the margin is not excluded
-        (112, Better.LOWER, "unknown", "worse"),  # one run convinces nobody
+        (112, Better.LOWER, "unknown", "worse"),  # one run is not enough
         (88, Better.LOWER, "unknown", "better"),
         (112, Better.HIGHER, "unknown", "better"),
         (88, Better.HIGHER, "unknown", "worse"),

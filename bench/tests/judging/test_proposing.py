@@ -1,4 +1,4 @@
-"""The lines that a comment proposes can be put into the file as they are, and hold when it is measured again."""
+"""The lines that a comment proposes can be inserted unchanged, and still apply when the commits are measured again."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ servers:
 
 
 def put(text: str, additions: Sequence[Addition]) -> str:
-    """As a person does who follows what is said of each."""
+    """The text after a person has followed the instructions for each addition."""
     lines = text.splitlines(keepends=True)
     for each in reversed(additions):
         assert each.after is not None
@@ -54,7 +54,7 @@ def proposed(record: Record, verdict: Verdict, text: str) -> str:
 
 
 def accepted(record: Record, after: str, before: str, thresholds: Thresholds = THRESHOLDS) -> Verdict:
-    """The verdict on the record, had the file been so."""
+    """The verdict on the record if the file had this content."""
     assert record.comparison
     lines = new_lines(after, before, "whiteboard", KNOWN)
     comparison = record.comparison.model_copy(update={"accepting": lines})
@@ -62,7 +62,7 @@ def accepted(record: Record, after: str, before: str, thresholds: Thresholds = T
 
 
 def again(server: str, cpu: float, seed: int, *, day: float = 0.0) -> list[Trial]:
-    """Another measurement of the same commits, on a day whose ratio differs by `day`."""
+    """Another measurement of the same commits, on a day with a ratio that differs by `day`."""
     random = np.random.default_rng(seed)
     trials = []
     for round_ in range(1, 21):

@@ -1,4 +1,4 @@
-"""The words of a comparison: what is needed for each, and that names, order, units and sides change nothing."""
+"""The words of a comparison: the evidence for each; names, order, units and sides have no influence."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_it_ends_when_all_is_decided_or_it_is_worse_after_enough_rounds() -> Non
 
 
 def test_pairs_count_and_not_rounds() -> None:
-    """Rounds whose trials were invalid say nothing."""
+    """Rounds with invalid trials do not count."""
     row = gated(CPU, 0.5, noise=0.001)
     assert only(Gated(row.pairs[9:12], CPU)) == Decision()
     assert only(Gated(row.pairs[9:13], CPU)).word == "worse"
@@ -156,7 +156,7 @@ def test_names_order_and_units_change_no_word_and_sides_swap_better_and_worse(se
 
 
 def scaled(row: Gated, factor: float) -> Gated:
-    """In a smaller unit: `factor` of them are one of the old. A floor is in that unit, too."""
+    """The row in a smaller unit: `factor` new units are one old unit. The floor is in the new unit, too."""
     old = row.regression
     regression = Regression(old.of, old.margin, old.floor * factor, old.better)
     return Gated([Pair(p.round, p.base * factor, p.head * factor) for p in row.pairs], regression)
@@ -187,7 +187,7 @@ def test_a_control_that_the_head_changed_is_left_alone() -> None:
 
 @pytest.mark.slow
 def test_false_alarms_are_rare_and_a_tenth_is_found() -> None:
-    """Simulated, with noise as it was measured; what real runs show is published by `pushbench calibrate`."""
+    """Simulated with the measured noise; `pushbench calibrate` publishes the results of real runs."""
     alarms = sum("worse" in words(three(seed, 0.0)).values() for seed in range(300))
     found = sum(words(three(seed, 0.10))["cpu"] == "worse" for seed in range(100))
     assert alarms <= 3
@@ -203,7 +203,7 @@ def three(seed: int, effect: float) -> dict[str, Gated]:
 
 
 def test_a_difference_within_the_bias_is_no_evidence() -> None:
-    """Four per cent in every round: worse, unless a change without a meaning may cost three."""
+    """4 % in every round: worse, unless a change without a meaning may cost almost as much."""
     random = np.random.default_rng(1)
     pairs = [Pair(number, 1.0, float(np.exp(random.normal(0.04, 0.004)))) for number in range(1, 13)]
     narrow = replace(CPU, margin=0.03)

@@ -1,4 +1,4 @@
-"""Tails, shape and floors in a comparison: what medians do not show is worse, and margins say what made them."""
+"""Tails, shape and floors in a comparison: changes that medians hide are worse, and margins name their source."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOISE = {"p50": 0.03, "p95": 0.05, "p99": 0.25, "p999": 0.4, "worst_second": 0.4
 
 
 def played(head: dict[str, float], rounds: int = 20) -> Record:
-    """A quick server against one whose delivery has other points."""
+    """A quick server against one with other percentiles of delivery."""
     random = np.random.default_rng(1)
     trials: list[Trial] = []
     for round_ in range(1, rounds + 1):

@@ -1,4 +1,4 @@
-"""thresholds.yml: what it means, and that a mistake in it is told with its line."""
+"""thresholds.yml: its meaning, and that mistakes are reported with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run amounts to, rule by rule."""
+"""The verdict on a run, rule by rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits on connecting and on deliveries that were due, which records of method 1 do not all have."""
+"""Limits on connecting and on due deliveries; not all records of method 1 have these metrics."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_stage_in_which_nobody_was_due_to_connect_is_not_asked_for_connect_tim
 @pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(REAL.glob("*.json"))[:3], ids=lambda path: path.stem)
 def test_a_real_record_of_method_1_keeps_its_verdict(path: Path) -> None:
-    """By the limits and margins of today, but for those on metrics that it does not have."""
+    """Judged with today's limits and margins, except those on metrics that the record does not have."""
     record, project = read_record(path), Project.current()
     today = thresholds_of(project)
     whole = today.suite("whiteboard")

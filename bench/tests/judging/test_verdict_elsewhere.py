@@ -1,4 +1,4 @@
-"""A run of a server elsewhere is judged by name like every other, but for what nobody could meter."""
+"""A run of a server elsewhere is judged like every other, except for metrics that could not be measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An outage is judged where something was killed, and a server that comes back wrong fails."""
+"""An outage is judged if something was killed, and a server that does not recover correctly fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Capacity records without a measurement; tests change what they are about."""
+"""Capacity records without a measurement; each test changes the parts that it checks."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def make_start(
     metrics: Mapping[str, float | None] | None = None,
     **changed: Any,
 ) -> Start:
-    """A start of two probes; `metrics` are those at the refused load."""
+    """A start with two probes; `metrics` belong to the refused load."""
     probes = [make_probe(carried, hold=True)] if carried else []
     if refused:
         probes.append(make_probe(refused, answer, metrics, **changed))

@@ -1,4 +1,4 @@
-"""Scripted servers whose capacity is set, in a checkout of their own, searched with the real generator."""
+"""Scripted servers with a preset capacity in their own checkout, and searches with the real generator."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ process:
 
 
 class Told(Notebook):
-    """Shows what it hears."""
+    """A notebook that also prints its notes."""
 
     def note(self, text: str) -> None:
         super().note(text)
@@ -41,7 +41,7 @@ class Told(Notebook):
 
 
 def scripted_project(folder: Path, flags: str, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """With one server, and the suite as it is."""
+    """A checkout with one server and the unchanged suite."""
     project = Project.at(folder)
     project.scenarios.mkdir(parents=True)
     for suffix in ("js", "yml"):

@@ -20,7 +20,7 @@ def cost(ask: Ask) -> float:
 
 @dataclass
 class Search:
-    """One search to its end, and what it asked."""
+    """One complete search, and its probes."""
 
     found: Found
     asked: list[Asked]
@@ -40,7 +40,7 @@ class Search:
 def search(
     server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacity: float | Callable[[], float] | None = None
 ) -> Search:
-    """`capacity` is what makes the server full, where it tells how full it is."""
+    """A complete search. With `capacity`, the server reports the share of it that is in use."""
     asked: list[Asked] = []
     asks: list[Ask] = []
     left = seconds
@@ -56,7 +56,7 @@ def search(
 def starts(
     server: Server, *, plan: Plan = PLAN, seconds: Sequence[float] = (AMPLE,) * 3, capacity: float | None = None
 ) -> list[Search]:
-    """Several fresh starts of so many seconds, each told what those before it came to."""
+    """Several fresh starts with these time limits; each gets a hint from the earlier ones."""
     found: list[Search] = []
     for left in seconds:
         hint = hint_of([each.ended for each in found])

@@ -44,7 +44,7 @@ def held(*drivers: Driver, clients_here: bool = False) -> Iterator[None]:
 
 
 def refused(driver: Driver, *, clients_here: bool = False) -> str:
-    """Why the driver may not measure now; empty where it may."""
+    """Why the driver may not measure now; empty if it may."""
     try:
         with held(driver, clients_here=clients_here):
             return ""

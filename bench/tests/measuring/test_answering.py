@@ -1,4 +1,4 @@
-"""What a probe says: only the suite's limits end a server, and only what the server did."""
+"""The answer of a probe: only limits of the suite refuse a load, and only for what the server itself did."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUEUE: dict[str, Any] = {"throughput_per_second": 950.0, "offered_per_second": 1
 
 
 def trial(*codes: str, failure: Failure | None = None, stages: int = 1, **metrics: float | None) -> Trial:
-    """Of one stage, in which all went well but for the named metrics; `__` stands for the dot."""
+    """A trial of one stage without problems except for the named metrics; `__` stands for the dot."""
     whole = make_trial("x")
     stage = whole.stages[0]
     changed = {name.replace("__", "."): value for name, value in metrics.items()}

@@ -1,4 +1,4 @@
-"""A bisection keeps every step, skips what cannot be compared, and says what it cannot search."""
+"""A bisection keeps every step, skips commits that cannot be compared, and reports what it cannot search."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def git(root: Path, *arguments: str) -> str:
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A server and a commit, then twelve that change it, each followed by one that changes another file."""
+    """A commit with a server, then twelve commits that change it, each followed by one that changes another file."""
     project = make_project(tmp_path_factory.mktemp("history"), x="", y="")
     (project.root / ".gitignore").write_text(".cache/\nout/\n")
     git(project.root, "init", "-q", "--initial-branch=main")
@@ -56,7 +56,7 @@ Answers = Callable[[int], Record]
 
 
 class Comparing:
-    """Answers for the commits by their number; keeps which were asked."""
+    """Answers for commits by their number; keeps the numbers of the compared ones."""
 
     def __init__(self, project: Project, answer: Answers, *, dies_at: int = -1) -> None:
         self._project, self._answer, self._dies_at = project, answer, dies_at

@@ -35,7 +35,7 @@ SLOWER = Burn(
 
 
 def history(folder: Path, first_bad: int) -> tuple[Project, list[str]]:
-    """Forty commits that change a comment of the server; the one at `first_bad` and those after it are slower."""
+    """Forty commits that change a comment of the server; from `first_bad` on, the server is slower."""
     project = clone(folder)
     file = project.servers / SLOWER.server / SLOWER.file
     shas = []

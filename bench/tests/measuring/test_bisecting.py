@@ -1,4 +1,4 @@
-"""A bisection finds the commit although comparisons err, in about log2 of the commits, and says how sure it is."""
+"""A bisection finds the commit despite wrong comparisons, in about log2(commits) steps, and reports its certainty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Answer = Callable[[int], Seen]
 
 
 def play(search: Search, answer: Answer) -> Search:
-    """Until nothing more is asked."""
+    """Answer until the search needs no further comparison."""
     while (place := search.next()) is not None:
         search = replace(search, seen=[*search.seen, answer(place)])
     return search
@@ -26,7 +26,7 @@ def truth(first_bad: int) -> Answer:
 
 
 def noisy(first_bad: int, chance: random.Random, *, undecided: float = 0.0, error: float = 0.05) -> Answer:
-    """Answers that are wrong as often as is assumed; a share of them is undecided, with an estimate."""
+    """Answers that are wrong as often as the search assumes; a share of them is undecided, with an estimate."""
 
     def answer(place: int) -> Seen:
         bad = place >= first_bad

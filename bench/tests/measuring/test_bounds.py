@@ -1,4 +1,4 @@
-"""Who watches a trial sees the limits that its verdict will ask for."""
+"""The display of a trial shows the limits that its verdict will check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time of a comparison: each server has its own, and those that used it are not measured further."""
+"""The time limit of a comparison: each server has its own, and a server is not measured further once it is used up."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.factories import make_stage, make_trial
 from tests.tiny_runs import Notebook
 
 SECONDS = {"quick": 10.0, "slow": 40.0}
-"""that a round of a server takes"""
+"""of a round of each server"""
 
 Use = Callable[[PlannedTrial], Mapping[str, float]]
-"""what is measured of a trial"""
+"""the metrics of a trial"""
 
 
 class Scripted(Campaign):
-    """Plays rounds that take what `SECONDS` says, and keeps who was in them."""
+    """Plays rounds that take the time in `SECONDS`, and keeps their servers."""
 
     turns: list[dict[str, list[int]]]
     use: Use
@@ -69,7 +69,7 @@ def campaign(
     *,
     live: bool = False,
 ) -> tuple[list[dict[str, list[int]]], list[str]]:
-    """The numbers of the rounds of each server in each turn, and what was said."""
+    """The numbers of the rounds of each server in each turn, and the notes."""
     scripted, watch = prepared(folder, budget, lambda _: use or {"cpu_cores": 0.7})
     scripted.play(compared([], most_rounds=most_rounds).model_copy(update={"live": live}), servers)
     return scripted.turns, watch.notes
@@ -117,7 +117,7 @@ def half_more_cpu_and_a_wild_tail(planned: PlannedTrial) -> Mapping[str, float]:
 def test_a_server_that_is_worse_ends_without_the_rows_that_cannot_be_decided(
     tmp_path: Path, accepted: bool, rounds: int
 ) -> None:
-    """A line of thresholds.yml that accepts it makes the other rows the verdict."""
+    """If a line of thresholds.yml accepts the change, the other rows decide the verdict."""
     line = Accepting(
         server="quick",
         metric="cpu_seconds_per_delivery",
@@ -135,7 +135,7 @@ def test_a_server_that_is_worse_ends_without_the_rows_that_cannot_be_decided(
 
 
 LITTLE = {"cpu_cores": 0.05, "generator_cpu_cores": 0.05, "memory_bytes.peak": 1e8}
-"""so three rounds fit and more would, too"""
+"""small enough for more than three rounds at the same time"""
 
 
 def test_rounds_that_fit_on_the_machine_are_played_at_the_same_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A search on fresh starts of fake servers becomes a record, and what it amounts to, whatever becomes of the others."""
+"""A search on fresh starts of fake servers becomes a record with a result, even if other servers fail."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The capacity of servers that have a known one, found with the real generator under real load.
+"""The known capacity of servers is found with the real generator under real load.
 
-The short one is for every machine; `make capacity-truth` has the long ones, five searches of each kind, and needs a
-quiet machine.
+The short test runs on every machine. `make capacity-truth` runs the long ones, five searches of each kind, and needs
+a quiet machine.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ KINDS: dict[str, tuple[str, Callable[[CapacityRecord], float]]] = {
     "bytes": ("-bytes 1500000", lambda record: 1_500_000 / (BOARD * message_bytes(record))),
     "pause": ("-pause-each 500us", lambda _: LIMIT_SECONDS / 0.0005),
 }
-"""flags of the scripted server, and the clients that it carries by them, each of whom sends once a second"""
+"""flags of the scripted server, and the number of clients that it carries with them; each sends once a second"""
 
 
 def message_bytes(record: CapacityRecord) -> float:
-    """The mean of a delivered message, as the probes of the record saw it."""
+    """The mean size of a delivered message, as measured by the probes of the record."""
     metrics = held(record).metrics
     out, deliveries = (metrics[name] for name in ("network_out_bytes_per_second", "throughput_per_second"))
     assert out and deliveries
@@ -38,7 +38,7 @@ def message_bytes(record: CapacityRecord) -> float:
 
 
 def held(record: CapacityRecord) -> Probe:
-    """A probe that was carried for longer."""
+    """The carried probe with the longer duration."""
     return next(
         probe
         for start in record.servers[0].starts
@@ -50,7 +50,7 @@ def held(record: CapacityRecord) -> Probe:
 @pytest.mark.slow
 @pytest.mark.timed
 def test_a_small_capacity_is_found_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between whole boards, and with a machine that others may disturb: the long tests ask for more."""
+    """Allows for whole boards and a disturbed machine; the long tests require more accuracy."""
     project = scripted_project(tmp_path / "checkout", "-refuse-beyond 64", monkeypatch)
     suite = project.scenarios / "whiteboard.yml"
     shorter = {"first: 100": "first: 60", "most: 20000": "most: 70", "warmup_seconds: 4": "warmup_seconds: 0"}

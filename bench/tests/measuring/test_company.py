@@ -1,4 +1,4 @@
-"""Trials at the same time wait for each other before they measure, and end together when one cannot go on."""
+"""Concurrent trials wait for each other before they measure, and end together when one cannot continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison measures both arms of what changed, in turns, and says by name what it could not compare."""
+"""A comparison measures both arms of each changed server alternately, and names what it could not compare."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNVERIFIED = Options(DriverChoice("process"), verify=False)
 
 
 class Stopwatch(Notebook):
-    """How many seconds the last trial, or those of one moment, took."""
+    """The duration in seconds of the last trial, or of the last concurrent ones."""
 
     took = 0.0
     _began = 0.0
@@ -52,7 +52,7 @@ def no_real_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A committed checkout of two servers, in whose thresholds a loss counts."""
+    """A committed checkout of two servers, with a margin for loss in its thresholds."""
     made = make_project(tmp_path / "checkout", x="", y="")
     made.thresholds.write_text(
         made.thresholds.read_text() + "    regressions:\n      loss_ratio: {margin: 10%, floor: 0.1%}\n"
@@ -123,7 +123,7 @@ def accepts(project: Project, more: str = ACCEPTS) -> None:
 def accepted_by(
     project: Project, head: str | None = None, *, accept: bool = False, watch: Notebook | None = None
 ) -> list[tuple[str, str, bool]]:
-    """Of the lines that `main` does not have: server, metric and whether it has effect. The file is on `head`."""
+    """Server, metric and effectiveness of each line that `main` does not have. The file is on `head`."""
     request = CompareRequest("tiny", "smoke", "main", head, accept=accept)
     note = (watch or Notebook()).note
     lines = read_accepting(project, side_of(project, None, head), resolve(project.root, "main"), request, note)
@@ -132,7 +132,7 @@ def accepted_by(
 
 @pytest.fixture
 def fork(project: Project) -> Project:
-    """With a branch that slows x down, and accepts that."""
+    """A checkout with a branch that slows x down and accepts that."""
     change(project, "x")
     accepts(project)
     commit(project, "Slow it down, which is meant")
@@ -185,7 +185,7 @@ def test_a_server_of_another_repository_accepts_what_its_own_base_does_not(proje
     theirs = Project.at(there)
     git(theirs, "init", "--quiet", "--initial-branch=main")
     commit(theirs, "Begin")
-    (there / "thresholds.yml").write_text(f"version: 1\n{ACCEPTS}")  # is no file of a server
+    (there / "thresholds.yml").write_text(f"version: 1\n{ACCEPTS}")  # not the file of a server
     (described / "thresholds.yml").write_text(f"version: 1\n{ACCEPTS.replace('5%', '6%')}")
 
     def accepted(head: str | None = None) -> list[tuple[float | None, bool]]:
@@ -339,7 +339,7 @@ def test_a_base_that_does_not_build_is_not_passed(project: Project) -> None:
 def test_another_head_is_measured_with_this_harness(project: Project) -> None:
     change(project, "x")
     commit(project, "Change it")
-    change(project, "y")  # in the work tree, which is not asked about
+    change(project, "y")  # in the work tree, which is not compared
     request = CompareRequest("tiny", "smoke", "HEAD~1", head="HEAD", budget=Budget(600.0, 1))
     record = compare(project, request, UNVERIFIED, thresholds_of(project), Notebook())
     assert record.commit

@@ -1,4 +1,4 @@
-"""How many rounds run at the same time: as many as the machine has room for."""
+"""As many rounds run at the same time as fit on the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MACHINE = ENVIRONMENT.model_copy(
 def pair(
     servers: float = 0.1, generators: float = 0.1, services: float | None = None, memory: float = 1e8
 ) -> list[Trial]:
-    """A round whose arms need so many cores each, and so many bytes."""
+    """A round whose arms need this many cores and bytes each."""
     used = {
         "cpu_cores": servers,
         "generator_cpu_cores": generators,
@@ -45,7 +45,7 @@ def test_the_scarcest_resource_says_how_many_fit(trials: list[Trial], fit: int) 
 
 
 def started(trials: list[Trial], *cores: float | None) -> list[Trial]:
-    """The trials with what each used by the second."""
+    """The trials with the cores that each used in each second."""
     seconds = list(cores)
     nothing = [None] * len(seconds)
     resources = Resources(
@@ -63,7 +63,7 @@ def started(trials: list[Trial], *cores: float | None) -> list[Trial]:
     ("cores", "fit"), [((None, 0.2, 0.1), MOST), ((0.44, 0.1, 0.1), 2), ((0.1, 0.46, 0.1), 1), ((), MOST)]
 )
 def test_the_busiest_second_has_room_too(cores: tuple[float | None, ...], fit: int) -> None:
-    """Servers that need all CPUs until they are warm would make each other's clients wait."""
+    """Servers that need all CPUs until they are warm would delay each other's clients."""
     assert rounds_that_fit(started(pair(), *cores), MACHINE) == fit
 
 

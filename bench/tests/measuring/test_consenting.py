@@ -1,4 +1,4 @@
-"""The ceiling of loads on servers that run elsewhere."""
+"""The upper limit of loads on servers that run elsewhere."""
 
 from __future__ import annotations
 

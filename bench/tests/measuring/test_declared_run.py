@@ -1,4 +1,4 @@
-"""A run of a server that declares its protocol: the generator gets the declaration, and it alone the secrets."""
+"""A run of a server that declares its protocol: only the generator gets the declaration and the secrets."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_secret_that_is_not_there_stops_the_run_before_anything_is_built(proje
 
 
 UNHEARD = "import os, runpy, signal; signal.signal = lambda *_: None; runpy.run_path(os.environ['PROGRAM'])"
-"""the fake server, which leaves SIGTERM to the kernel"""
+"""the fake server without its handler for SIGTERM"""
 
 
 @pytest.mark.parametrize("declared", [True, False])

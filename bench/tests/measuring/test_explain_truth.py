@@ -1,6 +1,6 @@
-"""A burn that was put into one function of a real server is named first, under real load.
+"""Wasted CPU added to one function of a real server is named first, under real load.
 
-`make explain-truth` runs it, in a minute for each server: it needs the server's toolchain and its profiler.
+`make explain-truth` runs this test, in a minute for each server. It needs the server's toolchain and its profiler.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A comparison is explained by one more pair of trials with profilers, and its record stays as it was."""
+"""A comparison is explained by one more pair of trials with profilers, and its record does not change."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from tests.tiny_runs import Notebook
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
 SAMPLES = {"base": 100, "head": 200}
 CALLED: list[str] = []
-"""what profilers were asked to do"""
+"""the calls of profilers"""
 
 
 class FakeProfiler:
-    """Finds twice the samples in the head; says what it was asked to do and whether the server ran."""
+    """Finds twice as many samples in the head; keeps its calls, and checks that the server is running."""
 
     name, by_wall, options = "fake", False, ()
 
@@ -73,7 +73,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A committed checkout with a server that has changed since, in whose thresholds CPU counts."""
+    """A committed checkout with a server that has changed since, and a margin for CPU in its thresholds."""
     made = make_project(tmp_path / "checkout", x="")
     margins = "    regressions:\n      cpu_seconds_per_delivery: {margin: 5%}\n"
     made.thresholds.write_text(made.thresholds.read_text() + margins)
@@ -88,7 +88,7 @@ def project(tmp_path: Path) -> Project:
 def measure(
     project: Project, *, explain: bool = False, seconds: float = 600.0, watch: Notebook | None = None
 ) -> Record:
-    drains = {"behaviour": "drains"}  # on a busy machine the last look at the server comes late
+    drains = {"behaviour": "drains"}  # on a busy machine the last sample of the server is late
     request = CompareRequest("tiny", "smoke", "HEAD", parameters=drains, budget=Budget(seconds, 1), explain=explain)
     return compare(project, request, UNVERIFIED, thresholds_of(project), watch or Notebook())
 

@@ -1,4 +1,4 @@
-"""A stage with a pace that a declared protocol does not ask for has a warning."""
+"""A stage with a pace that a declared protocol does not request gets a warning."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def trials(project: Project) -> int:
 
 
 def started_for(project: Project) -> list[int]:
-    """The servers and generators that run for this project's runs."""
+    """The process ids of the servers and generators of this project's runs."""
     found = []
     for stat in stats():
         try:
@@ -83,7 +83,7 @@ def the_record(project: Project) -> Record:
     return store.read_record(store.find_record(project.records))
 
 
-@pytest.mark.alone  # a run of any test beside it would end what the killed one leaves behind
+@pytest.mark.alone  # a concurrent run would end the processes that the killed run leaves behind
 def test_pushbench_killed_in_its_second_trial(project: Project) -> None:
     run = pushbench(project)
     until(lambda: trials(project) == 1 and len(started_for(project)) >= 1)
@@ -153,4 +153,4 @@ def test_a_second_run_is_refused_while_the_first_measures(project: Project) -> N
     assert second.returncode == 2
     assert f"another pushbench run is measuring on this machine (pid {first.pid})" in output
     output, _ = first.communicate(timeout=PATIENCE_SECONDS)
-    assert first.returncode in (0, 3), output  # 3: the machine was disturbed, which the second run is no part of
+    assert first.returncode in (0, 3), output  # 3: the machine was disturbed, but not by the second run

@@ -1,4 +1,4 @@
-"""Later starts of simulated servers are told where to look, and what a server refused when it was cold is forgotten."""
+"""Later starts of simulated servers get a hint where to search, and ignore loads that only a cold server refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.measuring.simulated_searches import AMPLE, PLAN, Server, cost, of_cli
 
 
 def noisy(capacity: float, spread: float, seed: int, chance: float = 0.0) -> Server:
-    """The capacity varies from probe to probe; sometimes a probe fails for nothing."""
+    """A server whose capacity varies from probe to probe; sometimes a probe fails without a reason."""
     drawn = random.Random(seed)
 
     def answer(ask: Ask) -> Answer:
@@ -114,7 +114,7 @@ def test_a_later_start_has_the_longer_ramp_that_an_earlier_one_needed() -> None:
 
 @dataclass
 class Warming:
-    """A server that carries 3,000 clients, and a third of that until it has worked for some seconds."""
+    """A server that carries 3,000 clients, but only a third of that until it has worked for `seconds`."""
 
     seconds: float
     worked: float = 0.0

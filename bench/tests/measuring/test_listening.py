@@ -1,4 +1,4 @@
-"""A server is asked once a second what it tells of itself, and a busy one is waited for no longer."""
+"""A server's own metrics are requested once a second, and a busy server does not delay that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ORIGINAL.model_copy(update={"told": {"delay": Told(title="Delay")}})
 
 @contextmanager
 def telling(status: int = 200, pause: float = 0.0) -> Iterator[tuple[str, list[str]]]:
-    """A server that counts how often it was asked; its host, and the paths."""
+    """Yields the host of a server that counts its requests, and their paths."""
     asked: list[str] = []
 
     class Handler(QuietHandler):
@@ -29,7 +29,7 @@ def telling(status: int = 200, pause: float = 0.0) -> Iterator[tuple[str, list[s
             body = b'{"delay":{"p50":0.001,"p99":%d}}' % len(asked)
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
-            with suppress(ConnectionError):  # who asked did not wait for it
+            with suppress(ConnectionError):  # the client did not wait for the answer
                 self.end_headers()
                 self.wfile.write(body)
 

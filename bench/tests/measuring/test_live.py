@@ -1,4 +1,4 @@
-"""A live run streams what it sees, and no store that fails, hangs or dies changes what it measures."""
+"""A live run streams its samples, and a store that fails, hangs or dies does not change the measurement."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass
 class Store:
-    """A VictoriaMetrics as far as a run sees one; `status` None means that it accepts and never answers."""
+    """The part of a VictoriaMetrics that a run uses; with `status` None, it accepts requests and never answers."""
 
     url: str = ""
     status: int | None = 204
@@ -119,7 +119,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def nobody() -> str:
-    """A URL that nothing listens at."""
+    """A URL on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return f"http://127.0.0.1:{free.getsockname()[1]}"
 
@@ -196,7 +196,7 @@ RECORD = make_record([], id="r-1", schedule=SCHEDULE)
 
 
 def streamed(at: float, thresholds: Thresholds = NO_THRESHOLDS) -> list[str]:
-    """What one sample becomes, its time cut off; the steady windows are 1 to 3 and 4 to 6."""
+    """The lines of one sample, without its time; the steady windows are 1 to 3 and 4 to 6."""
     texts: list[str] = []
     trial = StreamedTrial(Endpoint.parse("http://store:8428"), texts.append, RECORD, PLANNED, thresholds)
     trial.begin([(1.0, 3.0), (4.0, 6.0)])
@@ -304,7 +304,7 @@ def test_live_alone_means_the_stack_of_this_machine() -> None:
     assert with_resume_value(["run", "--live", "http://x:1", "--json"]) == ["run", "--live", "http://x:1", "--json"]
 
 
-@pytest.mark.early  # 17 s; k6 waits 10 of them for a store that does not answer
+@pytest.mark.early  # 17 s, in 10 of which k6 waits for a store that does not answer
 @pytest.mark.parametrize("status", [204, None])
 def test_the_real_generator_streams_and_no_store_can_hold_it_up(
     victoria: Store, tmp_path: Path, status: int | None

@@ -1,4 +1,4 @@
-"""A minute has one value for each second, by when it ended, and a gap where nothing is known."""
+"""A minute has one value for each second, ordered by its end, and a gap where no value is known."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_cpu_is_what_was_used_between_two_samples() -> None:
 
 
 def test_a_sample_at_the_border_of_a_window_is_no_second() -> None:
-    """A millisecond after another, one tick of the kernel would be many cores."""
+    """One tick of the kernel between two samples a millisecond apart would count as many cores."""
     minute = Minute(LOAD)
     for at, server in ((100.0, 0.0), (101.0, 0.5), (101.001, 0.51), (102.0, 1.0)):
         minute.sample(sample(at, server))

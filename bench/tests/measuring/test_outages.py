@@ -1,4 +1,4 @@
-"""What the profile says is killed at its moment and comes back; what a server does not have is said, and not killed."""
+"""An outage of the profile happens at its time and ends; what a server does not have is reported, not killed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def schedule(*kills: Kill | None, down: float = 0.0) -> Schedule:
 
 
 class Notes:
-    """An instance, and its only service, that write down what is done to them."""
+    """An instance that is also its only service, and records what is done to it."""
 
     def __init__(self, fault: Exception | None = None) -> None:
         self.done: list[tuple[str, float]] = []

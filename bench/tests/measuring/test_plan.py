@@ -1,4 +1,4 @@
-"""A plan has every server once a round, in an order that only the seed decides."""
+"""A plan has every server once per round, in an order that depends only on the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of block characters are read like any chart: twice the value is twice the height, and limits are lines."""
+"""Charts of block characters read like any chart: twice the value is twice the height, and limits are lines."""
 
 from __future__ import annotations
 

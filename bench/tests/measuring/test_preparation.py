@@ -1,4 +1,4 @@
-"""Servers are built several at a time, and those of one folder in turn."""
+"""Several servers are built at the same time, but those of one folder one after the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support import SERVER, add_server, make_project
 
 
 class Builder:
-    """A driver whose build of `first` and of `other` each wait for the other one."""
+    """A driver whose builds of `first` and `other` wait for each other."""
 
     def __init__(self) -> None:
         self.both = threading.Barrier(2, timeout=60)

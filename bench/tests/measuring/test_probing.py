@@ -1,4 +1,4 @@
-"""The load of a probe is a profile of one stage, made of what the suite searches and of what is asked."""
+"""The load of a probe is a profile of one stage, derived from the suite's search and the requested load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support import make_project
 
 SUITES = read_suites(Project.at(Path(__file__).parents[3]).scenarios)
 SHORTEST_SEARCH = 4
-"""probes of a start that is told where to look, besides the hold: half of it, it, and the next one twice"""
+"""probes of a start with a hint, besides the hold: half of the hint, the hint, and the next load twice"""
 
 
 def whiteboard() -> Suite:

@@ -1,4 +1,4 @@
-"""Progress says which trial of how many, which stage, and the time left; a log gets whole lines only."""
+"""Progress shows the trial's number and the total, the stage, and the time left; a log gets only whole lines."""
 
 from __future__ import annotations
 

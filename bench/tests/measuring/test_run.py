@@ -1,4 +1,4 @@
-"""A run measures every server that can be measured and keeps every trial, whatever becomes of the others."""
+"""A run measures every server that can be measured, and keeps every trial even if others fail."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.slow
 
 def test_a_run_is_a_record_on_disk_with_what_was_measured(tmp_path: Path) -> None:
     project = make_project(tmp_path / "checkout", x="")
-    record = measure(project, behaviour="drains")  # on a busy machine the last look at the generator comes late
+    record = measure(project, behaviour="drains")  # on a busy machine the last sample of the generator is late
     assert store.read_record(store.find_record(project.records)) == record
     assert record.complete
     assert not record.repeats_disturbed, "as the profile says"
@@ -81,8 +81,8 @@ def test_a_server_that_fails_keeps_its_place_and_the_others_go_on(tmp_path: Path
 
 
 def crash(tmp_path: Path, behaviour: str) -> tuple[Trial, Verdict]:
-    """The only trial of a server that ends in a load of three stages when the generator says so, and what it amounts
-    to."""
+    """The only trial of a server that ends during a load of three stages, on a signal of the generator, and its
+    verdict."""
     project = make_project(tmp_path / "checkout", x="")
     suite = project.scenarios / "tiny.yml"
     stages = "  crash: {<<: *short, stages: [10, 20, 30], settle_seconds: 0.6, steady_seconds: 0.2}\n"
@@ -165,7 +165,7 @@ def test_a_missing_toolchain_leaves_the_server_out_by_name(tmp_path: Path) -> No
 
 
 def conformance_that(monkeypatch: pytest.MonkeyPatch, *broken: str) -> list[str]:
-    """Rules that only the named servers break; returns the list of servers that were verified."""
+    """Patch the rules so that only the named servers break them; returns the list of servers that were verified."""
     verified: list[str] = []
 
     def verify_built(built: Sequence[Built], _: int, watch: Watch) -> list[Conformance]:

@@ -1,4 +1,4 @@
-"""A run kills what its profile says, goes on with the server that was started again, and records what came of it."""
+"""A run kills what its profile names, continues with the restarted server, and records the recovery."""
 
 from __future__ import annotations
 

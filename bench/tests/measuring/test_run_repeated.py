@@ -1,4 +1,4 @@
-"""A trial that the machine disturbed is measured again, once, when the others are done."""
+"""A trial that the machine disturbed is measured once more after all others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def measure_these(
     give_way: GiveWay | None = None,
     repeats_disturbed: bool = True,
 ) -> tuple[Record, list[str]]:
-    """A run of one server whose trials come out like these, one after the other; None ends it in that trial."""
+    """A run of one server with these results of its trials, in order; None interrupts it in that trial."""
     coming = iter(found)
 
     def measure_one(*_: object) -> Trial:

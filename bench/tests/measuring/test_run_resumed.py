@@ -1,4 +1,4 @@
-"""A run that was interrupted or gave way goes on as the same record, unless what it measures has changed."""
+"""A run that was interrupted or gave way continues in the same record, unless what it measures has changed."""
 
 from __future__ import annotations
 

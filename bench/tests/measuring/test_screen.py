@@ -1,7 +1,7 @@
-"""The screen of `run --watch` fits every terminal and says everything in words, too.
+"""The screen of `run --watch` fits every terminal and shows everything in words, too.
 
-The whole looks are in tests/golden/watch-*.txt; after a change that is meant, `PUSHBENCH_GOLDEN=write pytest
-tests/measuring/test_screen.py` writes them anew.
+The whole screens are in tests/golden/watch-*.txt. After an intended change, `PUSHBENCH_GOLDEN=write pytest
+tests/measuring/test_screen.py` rewrites them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LIMITS = {"delivery_seconds.p95": Bound(side="max", value=0.5)}
 
 
 def minute(*, seconds: int = 40, p95: float = 0.002, generator: float = 0.3, services: bool = True) -> Minute:
-    """A load that grows by steps, as that of the profile `quick` does."""
+    """A load that grows in steps, like the profile `quick`."""
     found = Minute(LOAD)
     used = {"server": 0.0, "services": 0.0, "generator": 0.0}
     for index in range(seconds + 1):

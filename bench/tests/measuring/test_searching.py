@@ -1,4 +1,4 @@
-"""The search finds the capacity of simulated servers, whatever ends it."""
+"""The search finds the capacity of simulated servers, whatever limits it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.measuring.simulated_searches import PLAN, Server, of_clients, search
 
 
 def of_rate(capacity: float, board: int = 10) -> Server:
-    """Falls behind where more than 1 % of what is due does not come."""
+    """A server that is broken when more than 1 % of the due messages do not arrive."""
     return lambda ask: "carried" if capacity / (ask.load * board) >= 0.99 else "broken"
 
 
@@ -21,7 +21,7 @@ def of_bytes(capacity: float, each: float = 250.0) -> Server:
 
 
 def of_pause(each: float, limit: float = 0.5) -> Server:
-    """Pauses for longer, the more clients there are."""
+    """A server whose pauses grow with the number of clients."""
     return lambda ask: "carried" if (ask.load * each) ** 1.5 <= limit else "broken"
 
 

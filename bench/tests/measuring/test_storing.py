@@ -1,4 +1,4 @@
-"""After a load, a service has each exchange that was answered, and none that nobody began."""
+"""After a load, a service has each exchange that was answered, and none that no client began."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCENARIOS = Path(__file__).parents[3] / "k6" / "scenarios"
 
 @dataclass
 class Database:
-    """Answers with one number after the other."""
+    """A database that answers with these numbers, in order."""
 
     answers: list[str]
     name: str = "mysql"
@@ -50,7 +50,7 @@ def played(*, sent: list[int], received: list[int]) -> LoadTimeline:
 
 
 def added(rows: int) -> None:
-    """Of 120 requests in two seconds 100 were answered, and the table has so many rows more."""
+    """Check a load of 120 requests in two seconds, 100 of them answered, that added this many rows to the table."""
     held = stock(STORED, [Database(["7\n", f"{7 + rows}\n"])])
     assert held
     held.require(played(sent=[70, 50], received=[60, 40]))

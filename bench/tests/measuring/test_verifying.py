@@ -1,4 +1,4 @@
-"""Slow servers begin, with others between them, and what one does not keep there is checked again alone."""
+"""Slow servers begin, interleaved with others, and a rule that a server breaks there is checked again alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def built(name: str, toolchain: str = "node", *services: str, suite: str = "whit
 
 @dataclass
 class Verifications:
-    """What servers answer to verify_each, and what it was asked."""
+    """Results of servers for verify_each, and the arguments of its calls."""
 
     answers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     asked: list[tuple[list[str], int, list[str]]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Verifications:
 
 @dataclass
 class Heard:
-    """What a watch hears, by the places of servers."""
+    """The messages to a watch, by the positions of servers."""
 
     said: list[tuple[str, int, str]] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""`run --watch` has the terminal for itself while trials run, and gives it back as it was, with what is to stay."""
+"""`run --watch` owns the terminal while trials run, and then restores it, with the lines that are to remain."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_terminal_is_given_back_with_the_notes(tmp_path: Path) -> None:
 
 
 def test_one_second_is_one_drawing_that_begins_at_the_top(tmp_path: Path) -> None:
-    """Nothing is erased before it is drawn over, which would flicker."""
+    """Nothing is erased before it is overwritten, since that would flicker."""
     console, screen = terminal()
     watch = Drawn(console, make_thresholds(tmp_path))
     begin(watch)
@@ -120,7 +120,7 @@ def test_limits_are_those_of_the_stage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("terminals", "variables", "reason"),
     [
-        (False, {}, "stderr is no terminal"),
+        (False, {}, "stderr is not a terminal"),
         (True, {"NO_COLOR": "1"}, "NO_COLOR is set"),
         (True, {"TERM": "dumb"}, "TERM is dumb"),
         (True, {"TERM": ""}, "TERM is not set"),
@@ -138,7 +138,7 @@ def test_where_nothing_can_be_drawn_one_line_says_why(
     for name, value in {"TERM": "xterm", **variables}.items():
         monkeypatch.setenv(name, value)
     assert not drawable()
-    assert capsys.readouterr().err == f"--watch: {reason}; progress is shown as without it\n"
+    assert capsys.readouterr().err == f"--watch: {reason}; showing the usual progress instead\n"
 
 
 def test_a_terminal_is_drawn_on_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_who_ends_a_run_has_a_clean_terminal(ending: signal.Signals) -> None:
         while True:
             try:
                 content = os.read(main, 1 << 16)
-            except OSError:  # what Linux answers when nobody holds the other end any more
+            except OSError:  # the answer of Linux when no process has the other end open
                 break
             if not content:
                 break
@@ -201,7 +201,7 @@ def test_who_ends_a_run_has_a_clean_terminal(ending: signal.Signals) -> None:
         assert process.stdout.read() == b""
         assert process.wait() == 130
     os.close(main)
-    text = shown.decode(errors="replace")  # a signal may end the last frame within a character; the screen is left then
+    text = shown.decode(errors="replace")  # a signal may cut the last frame within a character
     assert text.count(ENTER) == text.count(LEAVE) == 1
     assert text.rindex(SHOW) > text.rindex(HIDE)
     after = SEQUENCES.sub("", text.partition(LEAVE)[2])

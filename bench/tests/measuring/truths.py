@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True)
 class Burn:
-    """CPU that one function takes without a use: `code` after the line `after` of a file of the server."""
+    """CPU that one function wastes: `code` is inserted after the line `after` of a file of the server."""
 
     server: str
     file: str
@@ -24,7 +24,7 @@ class Burn:
     """as an explanation names it"""
 
 
-# The JVM names a function by its next safepoint, which a loop over an int may not have.
+# The JVM attributes samples to a function at its next safepoint, and a loop over an int may not have one.
 _SHIFTS = "x ^= x << 13; x ^= x {right} 7; x ^= x << 17"
 BURNS = {
     burn.server: burn
@@ -68,7 +68,7 @@ BURNS = {
 
 
 def clone(folder: Path) -> Project:
-    """A checkout of this repository's last commit, with the generator that is built already."""
+    """A checkout of this repository's last commit, with the generator that has already been built."""
     git(ROOT, "clone", "--quiet", "--shared", "--no-tags", str(ROOT), str(folder))
     project = Project.at(folder)
     for name in ("user.name=Someone", "user.email=someone@example.org"):
@@ -76,19 +76,19 @@ def clone(folder: Path) -> Project:
         git(folder, "config", key, value)
     built = ROOT / ".cache" / "pushbench" / "k6"
     if built.exists():
-        shutil.copytree(built, project.cache / "k6")  # a build of another generator would remove a shared one
+        shutil.copytree(built, project.cache / "k6")  # building another generator would remove a shared one
     return project
 
 
 def commit(project: Project, subject: str) -> str:
-    """Commit everything; the name of the commit."""
+    """Commit everything, and return the name of the commit."""
     git(project.root, "add", "--all")
     git(project.root, "commit", "--quiet", "--message", subject)
     return git(project.root, "rev-parse", "HEAD")
 
 
 def burn(project: Project, what: Burn) -> None:
-    """Put the burn into the server's source."""
+    """Insert the burn into the server's source."""
     path = project.servers / what.server / what.file
     text = path.read_text()
     assert text.count(what.after) == 1, f"{path} has changed: name the function's first line in {__name__}"

@@ -1,4 +1,4 @@
-"""What a capacity record amounts to: the median of the starts that count, what ended them, what binds, the costs."""
+"""The result of a capacity record: the median of the starts that count, what ended them, the bottleneck, the costs."""
 
 from __future__ import annotations
 

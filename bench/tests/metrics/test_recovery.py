@@ -1,4 +1,4 @@
-"""A recovery lasts from the kill until all clients are back, and what did not recover has no time."""
+"""A recovery lasts from the kill until all clients are back; without a recovery there is no time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECOVERING = ORIGINAL.model_copy(update={"recovers": True})
 
 
 def samples(*cpu_seconds: float | None) -> list[Sample]:
-    """One a second from the start of the load, with the server's CPU until then; None while it does not run."""
+    """One sample per second from the start of the load, with the server's CPU so far; None while it does not run."""
     return [
         Sample(ORIGIN + at, None if cpu is None else usage(ORIGIN + at, cpu), None, None, None)
         for at, cpu in enumerate(cpu_seconds)

@@ -1,4 +1,4 @@
-"""Metrics are counter deltas between the borders of a steady window; what cannot be measured is None, never zero."""
+"""Metrics are differences of counters over a steady window; what cannot be measured is None, never zero."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
 
 
 def test_a_server_that_queues_has_what_arrived_in_the_window_and_what_was_due_beside_it() -> None:
-    """It delivers 4,000 a second of 5,200, and the rest in the drain, at 250 us of CPU each."""
+    """The server delivers 4,000 of 5,200 messages per second, and the rest in the drain, at 250 us of CPU each."""
     result = result_of(stage_report(received=31_200, arrived=24_000), window(server_cpu=6.0), 4)
     assert result.arrived == 24_000
     assert result.metrics["throughput_per_second"] == pytest.approx(4_000)
@@ -81,7 +81,7 @@ def test_a_server_without_compilers_has_no_cpu_of_them_not_none_of_it() -> None:
 
 
 def test_what_the_generator_spun_is_no_work() -> None:
-    """3 s of CPU, 1.2 of them spinning, in 6 s."""
+    """3 s of CPU in 6 s, 1.2 s of them spinning."""
     metrics = result_of(stage_report(arrived=6_000, spun_us=1_200_000), window(generator_cpu=3.0), 4).metrics
     assert metrics["generator_spin_cores"] == pytest.approx(0.2)
     assert metrics["generator_cpu_cores"] == pytest.approx(0.3)

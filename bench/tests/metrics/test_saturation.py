@@ -1,4 +1,4 @@
-"""What a trial says of a server that queues: the real generator, and a scripted server with a known capacity."""
+"""The results of a trial of a server that queues: the real generator, and a scripted server with a known capacity."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.timed]
 CHECKOUT = Project.at(Path(__file__).parents[3])
 BOARD, BOARDS = 51, 2
 CAPACITY, OFFERED = 4_000, BOARD * BOARD * BOARDS
-"""deliveries a second: the offer is 130 % of the capacity, by few clients, whose connecting costs little"""
+"""deliveries per second: the offer is 130 % of the capacity; few clients, since connecting them costs little"""
 STAGE = StagePlan(clients=BOARD * BOARDS, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=6)
 SCHEDULE = Schedule(warmup_seconds=0, stages=[STAGE], drain_seconds=5)
 
 
 def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> None:
-    """It burns 100 us of CPU with each delivery, as a server does that is near its capacity."""
+    """The server uses 100 us of CPU for each delivery, like a server near its capacity."""
     scripted = tmp_path / "scripted"
     subprocess.run(["go", "build", "-trimpath", "-o", scripted, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
     cpus = sorted(os.sched_getaffinity(0))

@@ -1,4 +1,4 @@
-"""What a server tells of itself is checked, cut into windows, and made a metric."""
+"""A server's own metrics are checked, cut into windows, and become metrics of the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities as people write and read them."""
+"""Parsing and formatting of quantities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pushbench.metrics.units import format_elapsed, format_quantity, parse_quant
         ("4 min 05 s", Unit.SECONDS, 245.0),
         ("250us", Unit.SECONDS, 250e-6),
         ("250µs", Unit.SECONDS, 250e-6),
-        ("250\u03bcs", Unit.SECONDS, 250e-6),  # Greek mu, which looks alike
+        ("250\u03bcs", Unit.SECONDS, 250e-6),  # Greek mu, which looks the same
         ("0", Unit.SECONDS, 0.0),
         ("1%", Unit.RATIO, 0.01),
         ("0.05", Unit.RATIO, 0.05),

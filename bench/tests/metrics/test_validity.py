@@ -1,4 +1,4 @@
-"""A trial is invalid when it measured the generator or a disturbed machine, and never because the server is bad."""
+"""A trial is invalid if it measured the generator or a disturbed machine, never because the server is bad."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_busy_generator_is_told_with_its_share_and_the_bound() -> None:
 
 
 def test_a_saturated_service_is_told_for_the_load_met_its_limit() -> None:
-    """Of two CPUs for 6 s; the generator shares them."""
+    """12 s of CPU are available: two CPUs for 6 s, which the generator shares."""
     assert judge(seen=window(services_cpu=0.64 * 12, generator_cpu=0.25 * 12)).warnings == []
     assert judge(seen=window(services_cpu=0.44 * 12, generator_cpu=0.47 * 12)).warnings == [], "the generator's own"
     told = only_warning(judge(seen=window(services_cpu=0.66 * 12, generator_cpu=0.25 * 12)))
@@ -109,9 +109,9 @@ def test_a_disturbed_machine_is_told(changed: dict[str, Any], told: str) -> None
     "changed",
     [
         {"steal_seconds": 0.2},
-        {"taken_seconds": 2.4, "idle_seconds": 0.7, "waited": 0.5},  # the server had what it asked for
+        {"taken_seconds": 2.4, "idle_seconds": 0.7, "waited": 0.5},  # the server got the CPU that it needed
         {"taken_seconds": 0.5, "idle_seconds": 3.6, "waited": 6.0},  # its threads waited for each other
-        {"taken_seconds": 0.5},  # and what all the machine's small processes take
+        {"taken_seconds": 0.5},  # the usual share of the machine's small processes
         {"swapped_bytes": 500_000},
         {"clock_offset_seconds": 1.7e9 + 0.001},
     ],
@@ -205,7 +205,7 @@ def test_a_shared_cpu_is_a_warning() -> None:
 
 
 def together(*servers: float, generators: float = 1.2) -> list[str]:
-    """What is said of trials at the same time whose programs use these CPU seconds of the 12 that there are."""
+    """The findings for concurrent trials whose programs use these CPU seconds of the 12 available ones."""
     windows = [window(server_cpu=each, generator_cpu=generators) for each in servers]
     trials = [make_trial("x", results=[result_of(stage_report(), each, 4)]) for each in windows]
     judged = validity.judge_together(trials, ENVIRONMENT)
@@ -236,7 +236,7 @@ def test_trials_at_the_same_time_are_invalid_where_they_are_too_much_for_their_c
 def test_a_quota_that_stops_a_server_with_cpus_to_spare_disturbs_it(
     stopped: float, used: float, reasons: list[str], warnings: list[str]
 ) -> None:
-    """Of six seconds; 1 % of them are 0.06. The quota is two CPUs, 90 % of them 10.8 s."""
+    """The window is 6 s: 1 % of it is 0.06 s. The quota is two CPUs: 90 % of it is 10.8 s."""
     seen = window(server_cpu=used)
     assert seen.begin
     assert seen.begin.server

@@ -1,4 +1,4 @@
-"""Searches as a history keeps them; tests change what they are about."""
+"""Searches as a history keeps them; each test changes the parts that it checks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def entry(day: int, server: KeptCapacity | None = None, **changed: Any) -> Capac
 
 
 def search(day: int, *pairs: tuple[int, int], **changed: Any) -> CapacityRecord:
-    """A capacity record of committed sources, whose starts carried and refused these loads."""
+    """A capacity record of committed sources with starts that carried and refused these loads."""
     starts = [make_start(*pair, number=number) for number, pair in enumerate(pairs, 1)]
     values: dict[str, Any] = {
         "servers": [make_server(starts)],

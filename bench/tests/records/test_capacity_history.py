@@ -1,4 +1,4 @@
-"""What a history keeps of a search for capacities, what it refuses, and which searches make a series."""
+"""The parts of a search for capacities that a history keeps, what it refuses, and which searches form a series."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.measuring.capacities import SEARCH, make_server, make_start
 from tests.records.capacity_entries import COMMIT, THREE, elsewhere, entry, kept, search
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "20261121T101500Z-1a2b3c.capacity.json"
-"""as it was written first: a history is never written again"""
+"""as first written: a history is never rewritten"""
 
 
 def test_an_entry_keeps_the_median_the_interval_the_end_and_what_binds() -> None:

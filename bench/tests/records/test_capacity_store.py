@@ -1,4 +1,4 @@
-"""Capacity records are read with every doubt: what was written comes back, and anything else is one line."""
+"""Capacity records are checked when they are read: written records come back, anything else is an error of one line."""
 
 from __future__ import annotations
 

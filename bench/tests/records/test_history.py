@@ -1,4 +1,4 @@
-"""What is kept of a run, what is refused, and which runs make a series."""
+"""The parts of a run that are kept, what is refused, and which runs form a series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rounds of a record ran at the same time, as its trials' starts tell."""
+"""How many rounds of a record ran at the same time, according to the starts of its trials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEGAN = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
 def begun(after: Sequence[float], seconds: float) -> list[Trial]:
-    """A round after each of these times, with both arms."""
+    """A round at each of these times, with both arms."""
     when = {number: BEGAN + timedelta(seconds=each) for number, each in enumerate(after, 1)}
     return [
         trial.model_copy(update={"started": when[trial.round].isoformat(timespec="seconds"), "seconds": seconds})

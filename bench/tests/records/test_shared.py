@@ -1,4 +1,4 @@
-"""The records of several machines are merged where they are of one run, and refused elsewhere."""
+"""Records of several machines are merged if they belong to one run, and refused otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that was measured in several parts says so, by the times of its trials."""
+"""A run that was measured in several parts is recognised by the times of its trials."""
 
 from __future__ import annotations
 

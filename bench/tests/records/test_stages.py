@@ -1,4 +1,4 @@
-"""A stage is called by its number of clients, or by its own name; documents from before there were names are read."""
+"""A stage is named by its number of clients or by its own name; documents from before stages had names can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record on disk is whole or it is the one before, and what is no record is told in one line."""
+"""A record on disk is complete, or it is the previous one; a file that is no record is an error of one line."""
 
 from __future__ import annotations
 

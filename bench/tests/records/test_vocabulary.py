@@ -1,4 +1,4 @@
-"""A suite's words fit together, or the file that has them is refused with the reason."""
+"""A suite's words are consistent, or their file is refused with the reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushbench.records.vocabulary import Vocabulary
 
 
 def words(beside: dict[str, Any], headline: str = "delivery_seconds.p95") -> Vocabulary:
-    """Those of messages, with an exchange `ping` that has these latencies beside them."""
+    """The words of messages, and of an additional exchange `ping` with these latencies."""
     return Vocabulary.model_validate(
         {
             "work": {"name": "delivery", "plural": "Deliveries"},

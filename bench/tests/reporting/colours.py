@@ -1,4 +1,4 @@
-"""What colours look like to readers who see all of them or only some, and how far apart two of them are."""
+"""The appearance of colours to readers with and without colour blindness, and the distance between two colours."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WHITE = np.array([0.95047, 1.0, 1.08883])
 
 
 def seen_by(vision: str, colour: str) -> Array:
-    """CIELAB of `#rrggbb`, as somebody sees it."""
+    """CIELAB of `#rrggbb`, as a reader with this vision sees it."""
     seen = np.clip(VISIONS[vision] @ _linear(colour), 0, 1)
     share = (_XYZ @ seen) / _WHITE
     f = np.where(share > 216 / 24389, np.cbrt(share), (24389 / 27 * share + 16) / 116)
@@ -38,7 +38,7 @@ def seen_by(vision: str, colour: str) -> Array:
 
 
 def contrast(one: str, other: str) -> float:
-    """As WCAG defines it: 1 to 21."""
+    """The contrast as defined by WCAG: 1 to 21."""
     light, dark = sorted((float(_XYZ[1] @ _linear(each)) for each in (one, other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 

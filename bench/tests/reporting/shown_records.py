@@ -19,7 +19,7 @@ HOSTILE = "\x1b[2J\x1b]0;owned\x07<script>alert(1)</script> [link](http://evil) 
 
 
 def bad() -> Record:
-    """One server that broke limits, one that was disturbed, one that did not start, one that was not measured."""
+    """A record with a server that broke limits, a disturbed one, one that did not start, and one not measured."""
     lossy = {
         "loss_ratio": 0.2034,
         "throughput_per_second": 7_810.0,
@@ -41,7 +41,7 @@ def bad() -> Record:
 
 
 def hostile() -> Record:
-    """A record in which everything that is not ours is written by somebody who means ill."""
+    """A record with malicious text in every part that others can write."""
     finding = Finding(code="swap", message=HOSTILE, stage=1)
     trial = failed(HOSTILE, message=HOSTILE, log=f"{HOSTILE}\n````\n# heading\n" + "x" * 5000)
     trial = trial.model_copy(
@@ -54,5 +54,5 @@ def hostile() -> Record:
 
 
 def widest(text: str) -> int:
-    """Columns, without the command to repeat the run: a terminal wraps it, and a copy is one line."""
+    """The widest line in columns, except the command to repeat the run: a terminal wraps it, and a copy is one line."""
     return max(len(line) for line in text.splitlines() if not line.startswith("Repeat: "))

@@ -1,4 +1,4 @@
-"""The command that measures a run again is the same wherever it is shown, and the command line takes it."""
+"""The command that measures a run again is the same wherever it is shown, and the command line accepts it."""
 
 from __future__ import annotations
 

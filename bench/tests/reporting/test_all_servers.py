@@ -1,4 +1,4 @@
-"""The table of all servers is made of compact records of one environment, and of nothing else."""
+"""The table of all servers is generated only from compact records of one environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAST, SLOW, BROKEN = ({"delivery_seconds.p95": each} for each in (0.002, 0.004, 
 
 
 def run(number: int, servers: dict[str, Sequence[dict[str, float]]], **changed: Any) -> Record:
-    """A run with a trial for each of these results of a server."""
+    """A run with one trial for each of these results of each server."""
     trials = [measured(name, each, round_=n) for name, own in servers.items() for n, each in enumerate(own, 1)]
     return make_record(trials, **{"id": f"20261121T1015{number:02d}Z-000000", **changed})
 

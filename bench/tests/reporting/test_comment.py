@@ -1,4 +1,4 @@
-"""What a pull request is told fits on a screen and into a comment, and nothing that it says can do anything."""
+"""The text for a pull request fits on a screen and into a comment, and its content is inert."""
 
 from __future__ import annotations
 

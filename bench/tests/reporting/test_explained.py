@@ -1,4 +1,4 @@
-"""Readers see the functions that gained most, and what chance makes of them: terminal, Markdown and comment."""
+"""Readers see the functions that gained most, and the effect of chance: in terminal, Markdown and comment."""
 
 from __future__ import annotations
 

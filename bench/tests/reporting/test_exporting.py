@@ -1,4 +1,4 @@
-"""Other tools get the headline numbers in their own format, and none that was not measured."""
+"""Other tools get the headline numbers in their own format, without any that were not measured."""
 
 from __future__ import annotations
 

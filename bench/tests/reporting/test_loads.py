@@ -1,4 +1,4 @@
-"""Load curves join stages that differ in their load alone, and the report has a row for each server."""
+"""Load curves join stages that differ only in their load, and the report has a row for each server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers are told apart in every chart, by colour-blind readers, too, and look the same whatever else is measured."""
+"""Servers are distinguishable in every chart, also for colour-blind readers, and look the same in every record."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ STYLE = (PROJECT.pages / "src" / "style.css").read_text()
 ORDER = listed((PROJECT.pages / "looks.txt").read_text())
 SERVERS = read_catalog(PROJECT.servers)
 APART = 15.0
-"""CIEDE2000; 2 is just seen on areas side by side, and lines are thin and lie apart"""
+"""CIEDE2000; a difference of 2 is just visible on adjacent areas, but lines are thin and apart"""
 GRAPHICS = 3.0
-"""the contrast that WCAG 2.2 asks of what is drawn (1.4.11)"""
+"""the contrast that WCAG 2.2 requires for graphics (1.4.11)"""
 
 
 def theme(name: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A run as one HTML file: small, whole, without a script or a request, and inert whatever a record says."""
+"""A run as one HTML file: small, complete, without a script or a request, and inert whatever a record contains."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def html(tmp_path: Path) -> Html:
 
 
 class Elements(HTMLParser):
-    """What a browser would make of a page."""
+    """The elements and texts of a page, as parsed by a browser."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Elements(HTMLParser):
 
 
 def by_second(trial: Trial, factor: float) -> Trial:
-    """With what it did by the second."""
+    """The trial with a timeline by the second."""
     seconds = range(SECONDS)
     latencies: list[float | None] = [factor * (0.001234 + 0.0000317 * second) for second in seconds]
     counts = [1000 + second for second in seconds]
@@ -143,7 +143,7 @@ def test_trouble_is_told_as_in_a_terminal(html: Html) -> None:
 
 @pytest.fixture
 def asked() -> Iterator[tuple[str, list[str]]]:
-    """A server, and what it was asked for."""
+    """Yields the address of a server, and the requested paths."""
     paths: list[str] = []
 
     class Handler(QuietHandler):

@@ -1,4 +1,4 @@
-"""The parts of a system stand below the server that they sum up to, in every kind of report."""
+"""The parts of a system are listed below their server, which is their sum, in every kind of report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts: every line inside its frame, round numbers beside it, and nothing where there is nothing."""
+"""Charts have every line inside their frame, round numbers beside it, and nothing for missing values."""
 
 from __future__ import annotations
 

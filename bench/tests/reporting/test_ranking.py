@@ -1,4 +1,4 @@
-"""The answer of a run: who has which place, who has none and why, and what is said of noise."""
+"""The answer of a run: the rank of each server, or why it has none, and the remarks about noise."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ranked(judged: Judged) -> Ranked:
 
 
 def of_p95(seconds: Mapping[str, list[float]]) -> Record:
-    """Servers with a delivery p95 of each round at 1,000 clients."""
+    """A record of servers with these values of delivery p95 by round, at 1,000 clients."""
     return make_record(
         [
             measured(server, {"delivery_seconds.p95": value, "lateness_seconds.p95": 0.0}, round_=round_)

@@ -1,7 +1,7 @@
-"""How a record looks: at 80 and 160 columns, in Markdown, and whatever servers write into it.
+"""Reports of a record: at 80 and 160 columns, in Markdown, and whatever servers write into it.
 
-The whole looks are in tests/golden; after a change that is meant, `PUSHBENCH_GOLDEN=write pytest
-tests/reporting/test_report.py` writes them again, and the diff is reviewed.
+The whole reports are in tests/golden. After an intended change, `PUSHBENCH_GOLDEN=write pytest
+tests/reporting/test_report.py` rewrites them. Review the diff.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rounds() -> Record:
 
 
 def classroom() -> Record:
-    """Stages on large boards too; a server fell behind in one of them."""
+    """A record with stages on large boards, too; a server fell behind in one of them."""
     late = {"loss_ratio": 0.131, "delivery_seconds.p95": 2.1}
     swapped = [Finding(code="other_process", message="cc1plus (pid 31) worked", stage=stage) for stage in (1, 3, 5)]
     return make_record(
@@ -76,7 +76,7 @@ def classroom() -> Record:
 
 
 def method_1() -> Record:
-    """As it was before throughput counted arrivals."""
+    """A record from before throughput counted arrivals."""
     return by_method_1(make_record([make_trial("fastapi"), make_trial("node-ws")]))
 
 

@@ -1,4 +1,4 @@
-"""Runs the tests of report-site/test on sites that are made here."""
+"""Builds sites, and runs the tests of report-site/test on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TESTS = Project.current().pages / "test"
 
 
 def write_sites(folder: Path, names: Sequence[str]) -> Path:
-    """Of SITES, each in a folder of its own."""
+    """Write these sites of SITES, each in its own folder."""
     if isinstance(missing := find("node", NODE), Missing):
         pytest.skip(str(missing))
     build_pages(Project.current(), print)
@@ -32,7 +32,7 @@ def write_sites(folder: Path, names: Sequence[str]) -> Path:
 
 
 def run_in_browser(sites: Path, *tests: str) -> None:
-    """Run these files in one process, whose tests share a browser: to start both takes seconds."""
+    """Run these files in one process, whose tests share a browser, because starting both takes seconds."""
     if not any(shutil.which(name) for name in ("chromium-headless-shell", "chromium", "google-chrome")):
         pytest.skip("needs Chromium: install it from your package manager (chromium)")
     environment = {**os.environ, "PUSHBENCH_SITES": str(sites)}
@@ -51,5 +51,5 @@ OF_SMALL_SITES = (
     ("safety", "address", "run"),
     ("marks", "capacity", "curves", "ranking", "server", "tables"),
 )
-"""each group takes about as long"""
+"""all groups take about the same time"""
 OF_THE_LARGE_ONE = ("budget", "crowding")

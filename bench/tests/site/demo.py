@@ -1,7 +1,7 @@
-"""Years of invented history, the same for the same seed: for tests, and to look at the site with much behind it.
+"""Years of invented history, the same for the same seed: for tests, and to view the site with a long history.
 
-`python -m tests.site.demo FOLDER` writes `FOLDER/history` and `FOLDER/records`, which `pushbench site` reads, and into
-`FOLDER/site` the releases, as an earlier site has kept them.
+`python -m tests.site.demo FOLDER` writes `FOLDER/history` and `FOLDER/records`, which `pushbench site` reads. It also
+writes the releases into `FOLDER/site`, as if an earlier site had kept them.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def write(folder: Path, demo: Demo) -> None:
 
 
 def make_releases(demo: Demo) -> list[Release]:
-    """Now and then three in a row. Of each three the first is a commit that was measured, the others were made an hour
-    after a run. One is older than all runs, one newer."""
+    """Releases, sometimes three in a row: the first one is a measured commit, the others were made an hour after a run.
+    One release is older than all runs, and one is newer."""
     total = demo.older + demo.runs
     found = [Release(name="v0.9.0", commit="e" * 40, date=moment_of(-9).isoformat())]
     for minor, number in enumerate(range(5, total - 3, max(8, min(60, total // 8)))):
@@ -57,7 +57,7 @@ def make_releases(demo: Demo) -> list[Release]:
 
 
 def add_record(folder: Path, demo: Demo) -> None:
-    """One more, after those of `write`."""
+    """Add one more record after those of `write`."""
     number = demo.older + demo.runs
     levels = make_levels(replace(demo, runs=demo.runs + 1))
     record = told_record(make_record(demo, make_entry(demo, levels[number], number), number, variant=9), demo.suite)

@@ -16,7 +16,7 @@ LOWER_BOUND = Finding(code="generator_cpu", message="it used 92 % of its CPU, ab
 
 
 def write_searches(folder: Path, demo: Demo) -> None:
-    """Of the first six servers, an hour after the newest run."""
+    """Write searches of the first six servers, an hour after the newest run."""
     servers = [make(name, demo) for make, name in zip(_KINDS, demo.servers, strict=False)]
     write_capacity(folder / "capacity", make_search(demo, servers))
 
@@ -37,7 +37,7 @@ def _found(name: str, *pairs: tuple[int, int]) -> ServerCapacity:
 
 
 def _start(number: int, carried: int, refused: int) -> Start:
-    """A climb to what it carried, which was held, and what it refused."""
+    """A start that climbs to the carried load, holds it, and ends with the refused load."""
     loads = [*range(200, carried, max(200, carried // 8)), carried]
     climb = [make_probe(load, hold=load == carried, metrics=_metrics(load, carried)) for load in loads]
     start = make_start(carried, refused, number=number, metrics={"cpu_cores": 1.9, "delivery_seconds.p95": 0.812})
@@ -45,7 +45,7 @@ def _start(number: int, carried: int, refused: int) -> Start:
 
 
 def _metrics(load: int, carried: int) -> dict[str, float | None]:
-    """CPU grows with the load, latency at its end."""
+    """Metrics whose CPU grows with the load, and whose latency grows near the capacity."""
     share = load / carried
     return {"cpu_cores": 1.8 * share, "delivery_seconds.p95": 0.002 + 0.3 * share**8}
 

@@ -24,11 +24,11 @@ METRICS = {
     "memory_bytes.peak": (90e6, 0.03),
     "network_out_bytes_per_second": (2.5e6, 0.002),
 }
-"""value of a middling server and scatter between runs; the first two for each client"""
+"""value of an average server and scatter between runs; the first two per client"""
 CHANGE_EVERY = 600
-"""runs in which a server's level changes once, on average"""
+"""average number of runs between changes of a server's level"""
 BEHIND = 2
-"""index of a server that delivers less than is due in the largest stage"""
+"""index of a server that delivers fewer messages than are due in the largest stage"""
 
 Values = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def make_levels(demo: Demo) -> Values:
     walk[-18:, 9 % servers, list(METRICS).index("cpu_seconds_per_delivery")] += 0.14
     walk[-30:, 5 % servers, list(METRICS).index("delivery_seconds.p95")] -= 0.4
     walk[[number for number in range(demo.older) if is_old(demo, number)]] += 0.25
-    # A run's scatter does not depend on how many there are after it.
+    # The scatter of a run does not depend on the number of later runs.
     scatter = np.stack([np.random.default_rng([demo.seed, run]).normal(size=walk.shape[1:]) for run in range(runs)])
     sizes = np.array([size for _, size in METRICS.values()])
     found: Values = np.where(sizes > 0, speed * np.exp(walk + scatter * sizes), 1.0)

@@ -28,9 +28,9 @@ from tests.site.demo_setting import OLD, STAGES, Demo, is_old, make_harness, mak
 
 
 def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *, old: bool = False) -> Record:
-    """Whole, of the values of an entry. The third and the fifth newest are a comparison and a run that fails.
+    """A complete record with the values of an entry. The third newest is a comparison, the fifth a run that fails.
 
-    One that is old is from before loss and network bytes were counted by the second.
+    An `old` record is from before loss and network bytes were counted by the second.
     """
     comparison = variant == 3
     arms = ("head", "base") if comparison else ("head",)
@@ -71,9 +71,9 @@ def _commit(sha: str, subject: str, created: str) -> Commit:
 
 SECONDS = 20 + len(STAGES) * 70
 SYSTEM = {"app": 0.7, "db": 0.3}
-"""the parts of the first server, with their shares of it"""
+"""the parts of the first server, with their shares of its use"""
 LOSSES = slice(91, 98)
-"""in a ramp, so that no stage has any"""
+"""during a ramp, so that no stage has losses"""
 
 
 def _trial(

@@ -1,4 +1,4 @@
-"""What an invented history is about: servers, stages, environments, moments, commits and tools."""
+"""The setting of an invented history: servers, stages, environments, times, commits and tools."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ OLD = ENVIRONMENT.model_copy(
     }
 )
 TRIED = range(-13, -7)
-"""runs, counted from where the newest environment begins, for which it was tried before; then the older one was back"""
+"""earlier runs in the newest environment, counted from its final beginning; afterwards the older one was used again"""
 NEW_K6, NEW_GO = -5, -7
-"""runs, counted from the end, from which k6 and the runtime of `go` are newer ones"""
+"""runs, counted from the end, from which k6 and the runtime of `go` are newer versions"""
 SUBJECTS = (
     *("Send each stroke once per board", "Bump ws to 8.23.0 (#412)", "Read frames into one buffer", "Tidy the tests"),
     *("Count members without a lock (#398)", "Release 1.4.0", "Parse strokes lazily", "Undo the batching of writes"),
@@ -55,8 +55,8 @@ HOSTILE = (
 
 @dataclass(frozen=True)
 class Demo:
-    """What is invented: `runs` of the newest environment after `older` of another, the last `records` with records, and
-    the last one of the other environment."""
+    """The size and content of the history: `older` runs in another environment, then `runs` in the newest one. The last
+    `records` runs have records, and so has the last run in the other environment."""
 
     runs: int = 5_000
     older: int = 300
@@ -65,7 +65,7 @@ class Demo:
     subjects: tuple[str, ...] = SUBJECTS
     stages: tuple[int, ...] = STAGES
     suite: str = "whiteboard"
-    """or another of `demo_suites.WORDS`"""
+    """a suite of `demo_suites.WORDS`"""
     seed: int = 7
 
 
@@ -95,7 +95,7 @@ def make_harness(demo: Demo, number: int) -> Harness:
 
 
 def make_tools(demo: Demo, number: int, servers: list[str]) -> dict[str, Any] | None:
-    """The oldest entries are from before they had any."""
+    """The tools of an entry; the oldest entries are from before entries had any."""
     if number < demo.older // 2:
         return None
     reported = {name: make_reported(demo, name, number) for name in servers}

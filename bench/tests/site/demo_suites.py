@@ -1,4 +1,4 @@
-"""A second suite of invented histories: what is invented for the first one, told in other words."""
+"""A second suite of invented histories: the values of the first suite with other words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOKENS = Vocabulary(
     headline="first_token_seconds.p95",
 )
 WORDS = {"whiteboard": ORIGINAL, "tokens": TOKENS}
-"""by the suites"""
+"""by suite"""
 PACED = 1
 """index of the one stage with gaps"""
 OTHER_WORDS = {
@@ -40,7 +40,7 @@ OTHER_WORDS = {
 
 
 def told_entry(entry: dict[str, Any], suite: str) -> dict[str, Any]:
-    """An entry in the words of a suite. Its id is another one, since all suites have runs at the same moments."""
+    """An entry in the words of a suite. Its id is different, since all suites have runs at the same times."""
     if suite == "whiteboard":
         return entry
     found: dict[str, Any] = json.loads(_told(json.dumps(entry, separators=(",", ":"))))
@@ -52,7 +52,7 @@ def told_entry(entry: dict[str, Any], suite: str) -> dict[str, Any]:
 
 
 def told_record(record: Record, suite: str) -> Record:
-    """As `told_entry`."""
+    """A record in the words of a suite; see `told_entry`."""
     if suite == "whiteboard":
         return record
     found = json.loads(_told(record.model_dump_json(by_alias=True)))

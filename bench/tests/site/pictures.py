@@ -1,7 +1,7 @@
-"""Pictures of every page: `python -m tests.site.pictures FOLDER`, or `make screenshots`. For people to look at.
+"""Screenshots of every page for visual review: `python -m tests.site.pictures FOLDER`, or `make screenshots`.
 
-Those in docs/pictures are made, too: the README's from the record beside them, and the answers to the five questions
-from an invented history.
+Also generates the pictures in docs/pictures: the README's from the record beside them, and the answers to the five
+questions from an invented history.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sites of invented histories, made as people make them: by `pushbench site`."""
+"""Sites of invented histories, built with `pushbench site` as users do."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SITES: dict[str, tuple[Demo, ...]] = {
     "hostile": (replace(SMALL, servers=(*SERVERS[:3], *HOSTILE[:5]), subjects=HOSTILE),),
     "empty": (),
 }
-"""as report-site/test/sites.js names them"""
+"""named as in report-site/test/sites.js"""
 KEPT = {"small": 6}
-"""full records that a site keeps, of the eight that there are; others keep all"""
+"""number of full records that a site keeps, of eight; other sites keep all"""
 SEARCHED = {"small", "hostile"}
 """sites with capacity records"""
 REPOSITORY = "https://github.com/example/pushbench"
 
 
 def write_site(folder: Path, *about: Demo) -> float:
-    """Write `folder/records`, `folder/history` and `folder/site`; how many seconds the site took. For more than the
-    whiteboard also `folder/checkout`, which has the other suite, too."""
+    """Write `folder/records`, `folder/history` and `folder/site`; returns the CPU seconds for the site. If there is
+    another suite besides the whiteboard, also write `folder/checkout` with both."""
     folder.mkdir(parents=True, exist_ok=True)
     for each in about:
         demo.write(folder, each)
@@ -54,7 +54,7 @@ def write_site(folder: Path, *about: Demo) -> float:
 
 
 def _write_checkout(folder: Path) -> None:
-    """This checkout with a suite `tokens`."""
+    """Write this checkout with an additional suite `tokens`."""
     project = Project.current()
     scenarios = folder / project.scenarios.relative_to(project.root)
     scenarios.mkdir(parents=True)
@@ -76,7 +76,7 @@ def _write_checkout(folder: Path) -> None:
 
 
 def make_site(folder: Path) -> float:
-    """CPU seconds from the start of Python to its end: what it takes where nobody else needs the CPU."""
+    """Make the site; returns the CPU seconds from the start of Python to its end, which other work does not affect."""
     inputs = ["--records", str(folder / "records"), "--store", str(folder / "history")]
     inputs += ["--capacities", str(folder / "capacity")]
     if kept := KEPT.get(folder.name):

@@ -1,7 +1,7 @@
-"""A record and a history that were written before suites had words are read for ever, and the site shows them.
+"""A record and a history from before suites had words can always be read, and the site shows them.
 
-`tests/golden/before-suites` was written by the last commit without words (the parent of ba15c6b), of two servers in two
-rounds. It is never written anew.
+`tests/golden/before-suites` was written by the last commit without words (the parent of ba15c6b), for two servers in
+two rounds. It is never rewritten.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`pushbench site` on small histories: what it writes, what it leaves alone, and that the order of work is not seen."""
+"""`pushbench site` on small histories: what it writes, what it does not touch; the order of work has no effect."""
 
 from __future__ import annotations
 

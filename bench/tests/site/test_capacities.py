@@ -1,4 +1,4 @@
-"""Capacities on the site: each record is read once and kept, each server has its newest, and nothing else is mixed."""
+"""Capacities on the site: each record is read once and kept, each server has its newest, and nothing is mixed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures for other people's READMEs: of every server, true to the data, whole XML, and inert."""
+"""Pictures for READMEs of other projects: one of every server, with correct data, valid XML, and inert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about the method has the table of faults of a checkout that has one."""
+"""The page about the method has the table of faults if the checkout has one."""
 
 from __future__ import annotations
 

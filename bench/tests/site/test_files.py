@@ -1,4 +1,4 @@
-"""How names, scripts, windows, badges and the feed come out, whatever is in records."""
+"""Names, scripts, windows, badges and the feed are written correctly, whatever is in records."""
 
 from __future__ import annotations
 

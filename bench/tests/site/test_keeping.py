@@ -1,4 +1,4 @@
-"""Of many runs a published site keeps the newest full records, and of all others what trends need."""
+"""A published site keeps the newest full records, and of all other runs only the data for trends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Years of history: what the pages weigh and how fast they are, and how long making them takes."""
+"""Years of history: the size and speed of the pages, and the time to make them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tests.site.sites import LARGE, make_site, write_site
 
 COLD_SECONDS, ONE_MORE_SECONDS = 60.0, 2.0
 SLOW_SHARE = 0.25
-"""of the time for all runs: what one more may take where a busy machine is slow at everything"""
+"""of the time for all runs: the limit for one more run on a busy machine that is slow at everything"""
 TRIES = 3
-"""the fastest counts: what else the machine does only ever makes one slower"""
+"""the fastest counts: other work of the machine can only slow a try down"""
 
 pytestmark = [pytest.mark.slow, pytest.mark.early]
 
 
 def test_years_of_history_are_read_at_once_and_made_in_a_minute(tmp_path: Path) -> None:
-    """One test, so that one worker makes the site.
+    """One test, so that only one worker makes the site.
 
-    Bounds on times in the browser leave room for tests beside this one: alone, pages take a quarter of what they may.
+    The time limits in the browser leave room for concurrent tests: alone, pages take a quarter of the allowed time.
     """
     folder = write_sites(tmp_path, ["small"])
     cold = write_site(folder / "again", LARGE)
@@ -36,7 +36,7 @@ def test_years_of_history_are_read_at_once_and_made_in_a_minute(tmp_path: Path) 
 
 
 def one_more_takes_two_seconds(again: Path, cold: float) -> None:
-    """Add a record to the large site, which took `cold` CPU seconds, and see that only what is new is made."""
+    """Add a record to the large site, which took `cold` CPU seconds, and check that only new parts are made."""
     demo.add_record(again, LARGE)
     (again / "site").rename(again / "before")
     allowed = max(ONE_MORE_SECONDS, SLOW_SHARE * cold)

@@ -1,4 +1,4 @@
-"""Which marks a trend has, and at which runs."""
+"""The marks of a trend, and their runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published comparisons that the site shows beside those of its suites."""
+"""The published comparisons that the site shows in addition to those of its suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tags are releases, and what a file of them keeps."""
+"""Which tags are releases, and the content of the file of releases."""
 
 from __future__ import annotations
 

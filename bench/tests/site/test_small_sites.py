@@ -1,4 +1,4 @@
-"""Every page in a browser: for everybody, safe, and the same at the same address."""
+"""Every page in a browser is accessible, safe, and the same at the same address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.site.browsing import OF_SMALL_SITES, OF_THE_LARGE_ONE, TESTS, run_in_
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sites, made by the first worker that asks for them."""
+    """The sites, made by the first worker that needs them."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small-sites"
     with locked(base.parent / "small-sites.lock", on_wait=lambda: None):

@@ -1,4 +1,4 @@
-"""What stands above every ranking: how often the judge is right, and what each server amounts to in its last run."""
+"""The information above every ranking: how often the judge is right, and the result of each server's last run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several suites on one site: each in its own words, those of its file or else of its records."""
+"""Several suites on one site: each uses its own words, from its file or else from its records."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ import (
 // agreementClients is a load that a plain client handles easily, so that clients are compared and not their queues.
 const agreementClients = 200
 
-// agree compares the delivery p50 of k6/x/push with that of a plain client, in turns, on a server without faults.
+// agree compares the delivery p50 of k6/x/push with that of a plain client. The two take turns on a server without
+// faults.
 func (b bench) agree() error {
 	push := b.push()
 	fmt.Printf("\ndelivery p50 with %d clients, boards of 10, %d rounds of %s\n", agreementClients, b.rounds, b.window)
@@ -45,7 +46,7 @@ func (b bench) agree() error {
 // columns of the table that k6/x/push prints are at least two spaces apart.
 var columns = regexp.MustCompile(` {2,}`)
 
-// deliveryP50 finds the median in a subject's output: in a column of the table of k6/x/push, after the name of the
+// deliveryP50 finds the median in a subject's output: in a column of the table of k6/x/push, or after the name of the
 // plain client.
 func deliveryP50(output string) (time.Duration, error) {
 	var at int

@@ -1,5 +1,4 @@
-// What somebody would write with k6's own HTTP module: posts at a rate, or one stream after the other, each with its
-// whole body.
+// A plain script for k6's own HTTP module: posts at a rate, or one stream after the other, each with its whole body.
 
 import http from 'k6/http';
 import { Counter } from 'k6/metrics';

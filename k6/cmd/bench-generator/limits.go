@@ -33,7 +33,7 @@ func (b bench) mostFromOneCore(push subject) error {
 	return nil
 }
 
-// manyClients connects 10,000 clients, and one of each board writes.
+// manyClients connects 10,000 clients, of which one per board writes.
 func (b bench) manyClients(push subject) error {
 	const many = 10_000
 	if limit := openFiles(); limit < many+100 {
@@ -51,7 +51,7 @@ func (b bench) manyClients(push subject) error {
 	return nil
 }
 
-// openFiles is the hard limit, to which Go programs raise themselves.
+// openFiles returns the hard limit, to which Go programs raise their soft limit.
 func openFiles() int {
 	text, err := os.ReadFile("/proc/self/limits")
 	if err != nil {

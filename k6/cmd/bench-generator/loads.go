@@ -11,13 +11,13 @@ import (
 
 // load is the load that the subjects of a comparison play.
 type load struct {
-	title, unit string // of what is counted
+	title, unit string // unit of what is counted
 	clients     int
-	offered     float64  // units a second; 0 where the server sets the pace
+	offered     float64  // units a second; 0 if the server sets the pace
 	server      []string // arguments of the scripted server
-	source      []string // more of them for subjects that only read
+	source      []string // further arguments for subjects that only read
 	environment []string // of the subjects
-	serverCPUs  []int    // that the server may use, and the subject; nil for all
+	serverCPUs  []int    // CPUs that the server may use, and the subject; nil for all
 	subjectCPUs []int
 }
 
@@ -78,7 +78,7 @@ func (b bench) socketIO() error {
 	return nil
 }
 
-// declared compares deliveries of a protocol that is declared with those of the built-in client of the same protocol.
+// declared compares deliveries of a declared protocol with those of the built-in client of the same protocol.
 func (b bench) declared() error {
 	return b.asDeclared(b.push(), "whiteboard", onBoards(clients, 20))
 }
@@ -97,7 +97,7 @@ func (b bench) declaredRequests() error {
 	return b.asDeclared(b.script("k6/x/push", "cmd/bench-generator/exchanges.js"), "posts", l)
 }
 
-// asDeclared compares a built-in client with that of the declaration of its protocol.
+// asDeclared compares a built-in client with the declaration of its protocol.
 func (b bench) asDeclared(builtIn subject, declaration string, l load) error {
 	file, err := filepath.Abs(filepath.Join(b.sources, "internal", "declared", "testdata", declaration+".json"))
 	if err != nil {
@@ -114,8 +114,8 @@ func (b bench) asDeclared(builtIn subject, declaration string, l load) error {
 	return nil
 }
 
-// tls compares deliveries over TLS with those of the same clients without. What the scripted server takes to encrypt is
-// no part of the clients' CPU time.
+// tls compares deliveries over TLS with those of the same clients without TLS. The clients' CPU time excludes what the
+// scripted server needs to encrypt.
 func (b bench) tls() error {
 	folder, err := os.MkdirTemp("", "bench-generator-")
 	if err != nil {
@@ -153,8 +153,8 @@ func (b bench) games() error {
 	return err
 }
 
-// streams compares tokens of server-sent events, which each client asks for again and again. k6/http cannot read a
-// stream as it comes: it takes the whole body, and knows nothing of the tokens.
+// streams compares tokens of server-sent events, which each client requests repeatedly. k6/http cannot read a stream
+// incrementally: it returns the whole body, and does not see the tokens.
 func (b bench) streams() error { return b.overHTTP(onStreams()) }
 
 func onStreams() load {
@@ -197,7 +197,7 @@ func (b bench) overHTTP(l load) error {
 	return nil
 }
 
-// variables are the environment variables that describe a load to the subjects.
+// variables returns the environment variables that describe a load to the subjects.
 func (l load) variables(url string, seconds float64) []string {
 	return append([]string{
 		"URL=" + strings.TrimSpace(url), "CLIENTS=" + strconv.Itoa(l.clients), fmt.Sprintf("SECONDS=%.0f", seconds),

@@ -1,7 +1,7 @@
-// Command bench-generator measures what generating load costs: k6/x/push, a plain script of k6's own (k6/websockets or
+// Command bench-generator measures what generating load costs. k6/x/push, a plain script of k6's own (k6/websockets or
 // k6/http) and the floor (a bare epoll loop) take turns in one run against the same scripted server, with the same
-// messages, tokens and requests. It prints CPU per delivery, memory and the ratios that matter, as median [least, most]
-// over the rounds; and whether a plain client finds the same latencies.
+// messages, tokens and requests. It prints CPU per delivery, memory and the relevant ratios, as median [least, most]
+// over the rounds, and whether a plain client measures the same latencies.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// clients of every comparison.
+// clients is the number of clients of every comparison.
 const clients = 1000
 
 func main() {
@@ -64,34 +64,34 @@ func (b bench) run(only string) error {
 	return nil
 }
 
-// floor is the same binary for every load, and plain the same client.
+// floor and plain are the same binaries for every load.
 var (
 	floor = subject{name: "floor", binary: "floor", endless: true}
 	plain = subject{name: "plain", binary: "plain"}
 )
 
-// push plays the scenario of boards.
+// push returns the subject that plays the scenario of boards.
 func (b bench) push() subject { return b.script("k6/x/push", "scenarios/whiteboard.js") }
 
-// script is k6 with a script of the sources.
+// script returns k6 with a script of the sources.
 func (b bench) script(name, path string) subject {
 	return subject{name: name, binary: "k6", arguments: []string{"run", "--quiet", filepath.Join(b.sources, path)}}
 }
 
-// results are the turns of every subject, in the order of the rounds.
+// results are the turns of every subject, by round.
 type results map[string][]turn
 
-// cost is the CPU time of each unit in microseconds.
+// cost returns the CPU time per unit in microseconds.
 func (r results) cost(s subject) []float64 {
 	return each(r[s.name], turn.microseconds)
 }
 
-// memory is the resident bytes of each client.
+// memory returns the resident bytes per client.
 func (r results) memory(s subject) []float64 {
 	return each(r[s.name], func(t turn) float64 { return float64(t.memory) / float64(t.clients) })
 }
 
-// sustained tells whether the subject received at least 99 % of the offered load in every turn.
+// sustained reports whether the subject received at least 99 % of the offered load in every turn.
 func (r results) sustained(s subject) bool {
 	for _, t := range r[s.name] {
 		if float64(t.deliveries) < 0.99*t.offered {
@@ -109,13 +109,13 @@ func each(turns []turn, f func(turn) float64) []float64 {
 	return values
 }
 
-// compare runs the subjects on a load in turns.
+// compare runs the subjects on a load, taking turns.
 func (b bench) compare(l load, subjects ...subject) (results, error) {
 	fmt.Printf("\n%s, %d rounds of %s\n", l.title, b.rounds, b.window)
 	all := results{}
 	for round := range b.rounds {
 		for i := range subjects {
-			s := subjects[(i+round)%len(subjects)] // nobody is always first
+			s := subjects[(i+round)%len(subjects)] // no subject is always first
 			t, err := b.turn(s, l)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// How long a turn's clients may take to connect, and how long they then settle.
+// How long a turn's clients may take to connect, and how long they settle afterwards.
 const (
 	connectPatience = 60 * time.Second
 	settle          = 3 * time.Second
@@ -32,7 +32,7 @@ type subject struct {
 	name        string
 	binary      string
 	arguments   []string
-	environment []string // more than that of the load
+	environment []string // in addition to that of the load
 	authorities string   // trusts this file, and connects with TLS
 	endless     bool     // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
 }
@@ -40,17 +40,17 @@ type subject struct {
 // turn is the cost of one subject in one window.
 type turn struct {
 	cpu        time.Duration
-	deliveries int64   // that the server wrote in the window, or tokens, or answers
-	offered    float64 // of them that were due in it
+	deliveries int64   // deliveries, tokens or answers that the server wrote in the window
+	offered    float64 // how many of them were due in the window
 	memory     int64   // resident bytes at the end
 	clients    int
 	output     string
 }
 
-// microseconds is the CPU time of each unit.
+// microseconds returns the CPU time per unit.
 func (t turn) microseconds() float64 { return 1e6 * t.cpu.Seconds() / float64(t.deliveries) }
 
-// turn runs a fresh server and a fresh subject, waits until all clients are there and measures one window.
+// turn runs a fresh server and a fresh subject, waits until all clients are connected, and measures one window.
 func (b bench) turn(s subject, l load) (turn, error) {
 	server, url, secured, err := b.startServer(s, l)
 	if err != nil {
@@ -94,8 +94,8 @@ func (b bench) turn(s subject, l load) (turn, error) {
 	return t, nil
 }
 
-// startServer starts the scripted server; the caller ends it. It gives the server's URL, and that with TLS where the
-// subject wants one.
+// startServer starts the scripted server, which the caller ends. It returns the server's URL, and its TLS URL if the
+// subject requires one.
 func (b bench) startServer(s subject, l load) (server *process, url, secured string, err error) {
 	arguments := l.server
 	if s.authorities != "" {
@@ -135,7 +135,7 @@ func (b bench) measure(client *process, url string, l load) (turn, error) {
 	}, nil
 }
 
-// connected waits until the server has that many connections. It fails once one of the programs has ended.
+// connected waits until the server has that many connections. It fails as soon as one of the programs has ended.
 func connected(url string, clients int64, programs ...*process) error {
 	for deadline := time.Now().Add(connectPatience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if c, err := counts(url); err == nil && c.Connections >= clients {
@@ -164,7 +164,7 @@ func counts(url string) (c scripted.Counts, err error) {
 type process struct {
 	command    *exec.Cmd
 	stdout     io.Reader
-	complaints *bytes.Buffer // standard error; whole once done
+	complaints *bytes.Buffer // standard error; complete once done
 	done       chan struct{}
 }
 
@@ -210,7 +210,7 @@ func pinned(cpus []int, start func() error) error {
 	return start()
 }
 
-// ended tells whether the program is over; its complaints are whole then.
+// ended reports whether the program is over. Its complaints are complete then.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -234,14 +234,14 @@ func (p *process) end() {
 	<-p.done
 }
 
-// cpu is the CPU time of the whole process, from its CPU-time clock (clock_getcpuclockid(3)).
+// cpu returns the CPU time of the whole process, from its CPU-time clock (clock_getcpuclockid(3)).
 func (p *process) cpu() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(int32(^p.command.Process.Pid<<3|2), &t)
 	return time.Duration(t.Nano())
 }
 
-// memory is the resident set in bytes.
+// memory returns the resident set in bytes.
 func (p *process) memory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.command.Process.Pid))
 	if err != nil {

@@ -1,5 +1,5 @@
-// What somebody would write with k6's own WebSocket module: join, draw once a second, take the latency of every
-// delivery. With PROTOCOL=whiteboard-socketio the messages are packets of Socket.IO.
+// A plain script for k6's own WebSocket module: join, draw once a second, take the latency of every delivery. With
+// PROTOCOL=whiteboard-socketio the messages are packets of Socket.IO.
 
 import exec from 'k6/execution';
 import { Counter, Trend } from 'k6/metrics';

@@ -44,7 +44,7 @@ func burn(pid int, share float64) {
 	}
 }
 
-// pauseAfter is how long to wait for burnAtOnce to be due, where `grown` became due in the last pause.
+// pauseAfter returns how long to wait for burnAtOnce to be due, if `grown` became due in the last pause.
 func pauseAfter(pause, grown time.Duration) time.Duration {
 	if grown <= 0 {
 		return maxPause
@@ -52,7 +52,8 @@ func pauseAfter(pause, grown time.Duration) time.Duration {
 	return min(max(time.Duration(float64(pause)*float64(burnAtOnce)/float64(grown)), minPause), maxPause)
 }
 
-// cpuTime is the CPU time of all threads of a process; pid 0 is this one. 0 for a process that has ended.
+// cpuTime returns the CPU time of all threads of a process; pid 0 is this one. It returns 0 for a process that has
+// ended.
 func cpuTime(pid int) time.Duration {
 	clock := int32(^pid<<3 | 2) // CPUCLOCK_SCHED of the process, as clock_getcpuclockid(3) makes it
 	if pid == 0 {
@@ -65,7 +66,7 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// spin takes some microseconds.
+// spin uses the CPU for some microseconds.
 func spin() {
 	sum := uint64(0)
 	for i := range uint64(5000) {
@@ -74,7 +75,7 @@ func spin() {
 	runtime.KeepAlive(sum)
 }
 
-// tree is pid and all its descendants.
+// tree returns pid and all its descendants.
 func tree(pid int) []int {
 	found := []int{pid}
 	for i := 0; i < len(found); i++ {

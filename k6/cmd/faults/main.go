@@ -6,7 +6,8 @@
 //	faults -proxy -loss 0.005 -- ...            one in 200 of its messages never comes
 //
 // Without a fault it is the base arm: the same process, and the same proxy, doing nothing. It is part of the server's
-// process tree, so what it uses counts as the server's. SIGTERM goes on to the server, whose exit code is its own.
+// process tree, so what it uses counts as the server's. It forwards SIGTERM to the server, and exits with the server's
+// exit code.
 package main
 
 import (

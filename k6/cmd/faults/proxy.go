@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// sparedFrames is how many frames of each connection are never lost at its beginning: they acknowledge membership.
+	// sparedFrames is how many frames at the beginning of each connection are never lost: they acknowledge membership.
 	sparedFrames = 4
 	// underway is the maximum number of delayed reads of a connection.
 	underway   = 4096
@@ -45,7 +45,7 @@ func (f *faults) connect(client net.Conn, address string) {
 	_ = server.Close()
 }
 
-// chunk is the bytes of one read, and when they are forwarded.
+// chunk is the bytes of one read, and when to forward them.
 type chunk struct {
 	due   time.Time
 	bytes []byte
@@ -73,7 +73,7 @@ func (f *faults) forward(client io.Writer, server io.Reader) {
 		}
 	}()
 	broken := false
-	for c := range chunks { // to the end, or the reader would wait for ever
+	for c := range chunks { // to the end, or the reader would block for ever
 		if broken {
 			continue
 		}
@@ -99,7 +99,7 @@ const (
 	asItIs
 )
 
-// pass returns the bytes to forward; an incomplete frame follows with its end.
+// pass returns the bytes to forward. It holds an incomplete frame back until its end arrives.
 func (l *losing) pass(came []byte) []byte {
 	if l.share == 0 || l.state == asItIs {
 		return came

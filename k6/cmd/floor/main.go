@@ -1,6 +1,6 @@
-// Command floor is the minimal client process: one thread and one epoll set that reads bytes, finds the mark of each
-// delivery and discards it, and sends prepared requests. No generator can be cheaper; how close k6/x/push comes is what
-// `make bench-generator` prints. It reads the same environment as the scenarios.
+// Command floor is the minimal client process: one thread and one epoll set. It reads bytes, finds the mark of each
+// delivery, discards the bytes, and sends prepared requests. No generator can be cheaper; `make bench-generator` prints
+// how close k6/x/push comes. It reads the same environment as the scenarios.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// number reads a number of the environment, which is 0 where it is missing.
+// number reads a number from the environment, or returns 0 if it is missing.
 func number(name string) int {
 	n, err := strconv.Atoi(os.Getenv(name))
 	if err != nil && os.Getenv(name) != "" {
@@ -69,17 +69,17 @@ func run(url string, clients int) error {
 type floor struct {
 	epoll   int
 	sockets []int
-	mark    []byte               // of what is counted
-	then    func(int, []byte)    // what else is done with what a socket received; nil for nothing
+	mark    []byte               // mark of what is counted
+	then    func(int, []byte)    // called with what a socket received; nil for no call
 	timer   int                  // 0 for none
-	tick    func(expired uint64) // what is done when it expires
+	tick    func(expired uint64) // called when the timer expires
 	events  []unix.EpollEvent
 	buf     []byte
 	found   int
 	stopped atomic.Bool
 }
 
-// adopt takes the socket of a connection, which may be closed afterwards.
+// adopt takes over the socket of a connection, which may be closed afterwards.
 func (f *floor) adopt(conn *net.TCPConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *floor) count(data []byte) {
 	}
 }
 
-// call reads or writes without telling the runtime. It returns 0 or less where that fails.
+// call reads or writes without notifying the runtime. It returns 0 or less on failure.
 func call(number uintptr, fd int, data []byte) int {
 	first := unsafe.Pointer(unsafe.SliceData(data))
 	size, _, errno := unix.RawSyscall(number, uintptr(fd), uintptr(first), uintptr(len(data)))

@@ -12,7 +12,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/http1"
 )
 
-// streams has each client ask for a stream again once the last one has ended.
+// streams has each client request a new stream once the last one has ended.
 func (f *floor) streams(url string, clients int) error {
 	request, err := f.requests(url, clients, http1.Request{Method: "GET", Target: "/stream"})
 	if err != nil {
@@ -27,12 +27,12 @@ func (f *floor) streams(url string, clients int) error {
 	}
 	for _, socket := range f.sockets {
 		call(unix.SYS_WRITE, socket, request)
-		time.Sleep(time.Second / time.Duration(clients)) // or all tokens would come at once
+		time.Sleep(time.Second / time.Duration(clients)) // otherwise all tokens would come at once
 	}
 	return nil
 }
 
-// posts has the clients post in turn, at a rate of all together.
+// posts has the clients post round-robin, at a total rate.
 func (f *floor) posts(url string, clients, rate int) error {
 	request, err := f.requests(url, clients, http1.Request{
 		Method: "POST", Target: "/post", Body: []byte(`{"title":"post 1","content":"what a client wrote at 12345678 us"}`),
@@ -58,7 +58,7 @@ func (f *floor) posts(url string, clients, rate int) error {
 	return f.watch(f.timer)
 }
 
-// requests connects the clients, and makes the request that all of them send.
+// requests connects the clients, and returns the request that all of them send.
 func (f *floor) requests(url string, clients int, request http1.Request) ([]byte, error) {
 	request.Host = strings.TrimPrefix(url, "http://")
 	for range clients {

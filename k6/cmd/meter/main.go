@@ -1,6 +1,6 @@
-// Command meter runs beside a server in its pod, whose processes it shares. It prints what the server uses as lines of
-// JSON, ten a second, and tells generators the time, for whom its lines are compared with their windows. With -sockets
-// and -reach it answers a question and ends.
+// Command meter runs beside a server in its pod, whose processes it can see. It prints what the server uses as lines of
+// JSON, ten a second. It also serves the time to generators, so that its lines can be compared with their windows. With
+// -sockets or -reach it answers one query and exits.
 package main
 
 import (
@@ -22,21 +22,22 @@ import (
 
 const (
 	period = 100 * time.Millisecond
-	// rare is how many readings have one with context switches, which cost a file for each thread.
+	// rare is the number of readings of which one has context switches, which cost reading a file for each thread.
 	rare = 10
-	// listed is how many connections are counted for each reading between two counts: the kernel lists them all.
+	// listed sets the pause between two counts of connections: one reading per this many connections, because the kernel
+	// lists them all.
 	listed = 100
 	proc   = "/proc"
-	// reachable is how long an address has to accept a connection: where a policy forbids it, packets get lost.
+	// reachable is how long an address has to accept a connection: where a policy forbids it, packets are lost.
 	reachable = 3 * time.Second
 )
 
-// reading is a line. Times are in microseconds since an arbitrary beginning, `at` of CLOCK_MONOTONIC.
+// reading is a line of output. Times are in microseconds since an arbitrary beginning; `at` is CLOCK_MONOTONIC.
 type reading struct {
 	At int64 `json:"meter_at"`
-	// Realtime is CLOCK_REALTIME less CLOCK_MONOTONIC, which changes when somebody sets the clock.
+	// Realtime is CLOCK_REALTIME less CLOCK_MONOTONIC, which changes when the clock is set.
 	Realtime int64   `json:"realtime"`
-	Server   *server `json:"server"` // null where no process is seen
+	Server   *server `json:"server"` // null if no process is visible
 	Received int64   `json:"received_bytes"`
 	Sent     int64   `json:"sent_bytes"`
 	Steal    int64   `json:"steal"`
@@ -106,7 +107,7 @@ func run(address string, port int) error {
 		return errors.New("the pod does not share its processes (shareProcessNamespace)")
 	}
 	var switches meter.Switches
-	next := 0 // reading with a count of connections
+	next := 0 // the next reading with a count of connections
 	for number := 0; ; number++ {
 		found := look(own, &switches, number%rare == 0)
 		if number >= next {
@@ -150,7 +151,8 @@ func look(own int, switches *meter.Switches, withSwitches bool) reading {
 	return found
 }
 
-// realtime is the offset of the closest of some pairs of readings: between two readings the process may have waited.
+// realtime returns the offset of the closest of several pairs of readings, because the process may have waited between
+// two readings.
 func realtime() int64 {
 	var best, closest int64
 	for i := range 5 {

@@ -1,6 +1,7 @@
-// Command plain is an ordinary client with gorilla/websocket, two goroutines per connection and the runtime's timers: a
-// second opinion on the latencies of k6/x/push, with which it shares no code. Its latencies count from the actual send,
-// because the runtime's timers are up to a millisecond late. It reads the same environment as the scenario.
+// Command plain is an ordinary client with gorilla/websocket, two goroutines per connection and the runtime's timers.
+// It is an independent check of the latencies of k6/x/push, with which it shares no code. Its latencies count from the
+// actual send, because the runtime's timers are up to a millisecond late. It reads the same environment as the
+// scenario.
 package main
 
 import (
@@ -15,8 +16,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The steady window begins so long after the first client may connect; the clients need that to come, and the server to
-// warm up.
+// The steady window begins this long after the first client may connect, so that all clients can connect and the server
+// can warm up.
 const (
 	ramp   = time.Second
 	before = 4 * time.Second
@@ -74,7 +75,7 @@ func run() error {
 	return nil
 }
 
-// window is the time in which messages are sent whose latencies count.
+// window is the period of the messages whose latencies count.
 type window struct{ begin, end time.Time }
 
 // play is one client: it draws once a second from phase on and returns the latencies of what it received.
@@ -95,7 +96,7 @@ func play(w window, client int, board string, phase time.Duration) ([]time.Durat
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
-			return latencies, nil // the deadline
+			return latencies, nil // the deadline has passed
 		}
 		if sent, ok := sentAt(text); ok && !sent.Before(w.begin) && sent.Before(w.end) {
 			latencies = append(latencies, time.Since(sent))

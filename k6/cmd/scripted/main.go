@@ -1,6 +1,6 @@
-// Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, with
-// -games of typing games, or with -public of a public protocol. It prints its URL, and with -tls a second one, which
-// has TLS.
+// Command scripted runs a scripted server until it receives a signal to stop: of boards, with -http of streams and
+// posts, with -games of typing games, or with -public of a public protocol. It prints its URL. With -tls it prints a
+// second one, for TLS.
 package main
 
 import (
@@ -108,7 +108,7 @@ func runPublic(address, name string) error {
 	return nil
 }
 
-// stopped is closed once this process is told to stop.
+// stopped returns a channel that is closed once this process receives a signal to stop.
 func stopped() <-chan struct{} {
 	signals, stop := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)

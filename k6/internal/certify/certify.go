@@ -1,4 +1,4 @@
-// Package certify makes certificates for servers of tests.
+// Package certify makes certificates for servers in tests.
 package certify
 
 import (

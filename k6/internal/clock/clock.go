@@ -1,4 +1,4 @@
-// Package clock reads the clock that events of a load are told by, and compares it with that of another machine.
+// Package clock reads the clock that dates the events of a load, and compares it with that of another machine.
 package clock
 
 import (
@@ -14,33 +14,33 @@ import (
 
 const (
 	exchanges = 8
-	// patience is for one comparison, connecting included.
+	// patience is the timeout of one comparison, connecting included.
 	patience = 2 * time.Second
 	// idle is how long a server waits for the next question on a connection.
 	idle = 10 * time.Second
-	// most is how many connections a server answers at a time.
+	// most is how many connections a server answers at the same time.
 	most = 64
 )
 
-// Monotonic is CLOCK_MONOTONIC in microseconds: the same clock for every process of the machine.
+// Monotonic returns CLOCK_MONOTONIC in microseconds: the same clock for every process of the machine.
 func Monotonic() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return t.Nano() / 1000
 }
 
-// CPU is what this process has used since it began, in microseconds of all its threads.
+// CPU returns the CPU time that this process has used since it began, in microseconds over all its threads.
 func CPU() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
 	return t.Nano() / 1000
 }
 
-// Comparison is what one machine knows of another one's clock.
+// Comparison is the relation of another machine's clock to this one's.
 type Comparison struct {
-	// At is the moment, by the own clock, in microseconds as all three.
+	// At is the moment of the comparison by the local clock. All three values are in microseconds.
 	At int64
-	// Ahead is the other clock's lead, known to within Within: half the time of a round trip.
+	// Ahead is the other clock's lead. It is accurate to Within, which is half the time of a round trip.
 	Ahead, Within int64
 }
 
@@ -53,7 +53,7 @@ func Serve(listener net.Listener) {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // such as: no open file left
+			time.Sleep(10 * time.Millisecond) // for example, because no file descriptor is left
 			continue
 		}
 		select {
@@ -83,7 +83,7 @@ func answer(connection net.Conn) {
 	}
 }
 
-// Compare asks the server at an address several times, and returns what the fastest answer says.
+// Compare asks the server at an address several times, and returns the result of the fastest answer.
 func Compare(address string) (Comparison, error) {
 	connection, err := net.DialTimeout("tcp", address, patience)
 	if err != nil {
@@ -102,7 +102,7 @@ func Compare(address string) (Comparison, error) {
 			return Comparison{}, fmt.Errorf("no time from %s: %w", address, err)
 		}
 		after := Monotonic()
-		// Half of the time, and the microsecond that both readings may have lost.
+		// Half of the round trip, plus the microsecond that both readings may have lost.
 		if within := (after-before)/2 + 1; i == 0 || within < best.Within {
 			ahead := int64(binary.BigEndian.Uint64(reply)) - (before+after)/2
 			best = Comparison{At: after, Ahead: ahead, Within: within}

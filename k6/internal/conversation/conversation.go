@@ -1,5 +1,5 @@
-// Package conversation plays one conversation of two clients against a running server, and tells every message and what
-// it means. It finds out whether a declared protocol is the one that the server speaks.
+// Package conversation plays one conversation of two clients with a running server, and reports every message and its
+// meaning. It checks whether the server speaks a declared protocol.
 package conversation
 
 import (
@@ -13,19 +13,19 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// Config says which server is asked, and how long each answer may take.
+// Config names the server, and how long each answer may take.
 type Config struct {
 	URL string
-	// Authorities is a file of certificates that alone are trusted: see protocol.Secured.
+	// Authorities is a file of the only certificates that are trusted: see protocol.Secured.
 	Authorities string
 	Declaration declared.Declaration
 	Within      time.Duration
 }
 
-// Report is what was said.
+// Report is the transcript of a conversation.
 type Report struct {
 	Lines []Line `json:"lines"`
-	// Fault is what is wrong with the declaration; nil if everything was as it says.
+	// Fault is what is wrong with the declaration; nil if everything matched it.
 	Fault *Fault `json:"fault"`
 }
 
@@ -35,30 +35,31 @@ type Line struct {
 	Client int    `json:"client"`
 	Kind   string `json:"kind"` // sent, received or connection
 	Text   string `json:"text"`
-	// Meaning is empty for what is sent.
+	// Meaning is empty for messages sent.
 	Meaning    string `json:"meaning"`
 	Understood bool   `json:"understood"`
 }
 
-// Fault is what does not fit, and the key of the declaration that says it.
+// Fault is a mismatch, and the key of the declaration that it violates.
 type Fault struct {
 	At   string `json:"at"`
 	What string `json:"what"`
 }
 
-// Error is of error.
+// Error implements error.
 func (f *Fault) Error() string { return f.At + ": " + f.What }
 
-// Keys of the declaration: of messages that nothing declares, and of what comes before a join.
+// Keys of the declaration for messages that nothing declares, and for what comes before a join.
 const (
 	undeclared = "ignore"
 	opening    = "open"
 )
 
-// settle is how long clients wait for what nobody announces, such as a second delivery.
+// settle is how long clients wait for unannounced messages, such as a second delivery.
 const settle = 100 * time.Millisecond
 
-// Play plays a conversation. An error is none of the declaration: nobody answers, or a secret cannot be had.
+// Play plays a conversation. It returns an error if the declaration is not at fault: no server answers, or a secret is
+// not available.
 func Play(config Config) (*Report, error) {
 	declaration, err := protocol.Declare(config.Declaration)
 	if err != nil {
@@ -91,13 +92,13 @@ func Play(config Config) (*Report, error) {
 	return p.report, err
 }
 
-// all is the whole conversation: two clients come, and say three things, one after the other.
+// all plays the whole conversation: two clients connect and send three messages, one after the other.
 func (p *play) all() error {
 	come, say, end := p.enter, p.speak, p.leave
 	if p.protocol.Requests() {
 		come, say, end = p.connect, p.request, func() error { return nil }
 	}
-	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // no group that a server remembers
+	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // a new group on every run
 	for number := range 2 {
 		if err := come(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
 			return err
@@ -117,7 +118,7 @@ func (p *play) all() error {
 	return nil
 }
 
-// open opens a connection of a client, which replaces the one that it had, and says what comes first.
+// open opens a connection of a client, which replaces its previous one, and sends the client's first bytes.
 func (p *play) open(id protocol.Identity) (*speaker, error) {
 	conn, err := net.DialTimeout("tcp", net.JoinHostPort(protocol.Address(p.target)), p.config.Within)
 	if err != nil {
@@ -150,10 +151,10 @@ func (p *play) enter(id protocol.Identity) error {
 			return err
 		}
 	}
-	return p.listen(settle) // for a server that acknowledges nothing, and for what it says to new members
+	return p.listen(settle) // for servers that acknowledge nothing, and for messages to new members
 }
 
-// speak sends a message and waits until everybody has it who is owed it.
+// speak sends a message and waits until every client that is owed it has received it.
 func (p *play) speak(turn sent) error {
 	s := p.speakers[turn.client]
 	p.due[turn] = p.elapsed()
@@ -184,7 +185,7 @@ func (p *play) keepAlive() error {
 	return p.listen(settle)
 }
 
-// leave keeps the connections alive once, where clients have to, and ends the memberships.
+// leave sends the keep-alive once, if clients have to, and ends the memberships.
 func (p *play) leave() error {
 	if err := p.keepAlive(); err != nil {
 		return err

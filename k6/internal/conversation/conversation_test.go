@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// talk plays a conversation with a scripted server, as docs/examples/whiteboard/protocol.yml declares it but for a
+// talk plays a conversation with a scripted server, as docs/examples/whiteboard/protocol.yml declares it except for one
 // change.
 func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaration)) *Report {
 	t.Helper()
@@ -30,7 +30,7 @@ func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaratio
 	return converse(t, server.URL(), "whiteboard", change)
 }
 
-// declaration is an example's protocol.yml as the generator gets it.
+// declaration returns an example's protocol.yml as the generator gets it.
 func declaration(t *testing.T, example string) (d declared.Declaration) {
 	t.Helper()
 	text, err := os.ReadFile("../declared/testdata/" + example + ".json")
@@ -43,7 +43,7 @@ func declaration(t *testing.T, example string) (d declared.Declaration) {
 	return d
 }
 
-// converse plays a conversation as an example declares it but for a change.
+// converse plays a conversation as an example declares it except for one change.
 func converse(t *testing.T, url, example string, change func(*declared.Declaration)) *Report {
 	t.Helper()
 	config := Config{URL: url, Declaration: declaration(t, example), Within: 300 * time.Millisecond}

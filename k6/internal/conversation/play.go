@@ -26,7 +26,7 @@ type play struct {
 	heard    chan chunk
 	over     chan struct{} // closed at the end
 	said     string        // the last error that the server reported
-	foreign  *Fault        // the first message that is not declared: of what comes instead, or beside
+	foreign  *Fault        // the first message that is not declared, instead of an expected one or in addition
 }
 
 // sent is a message of a client.
@@ -35,7 +35,7 @@ type sent struct {
 	seq    uint32
 }
 
-// chunk is what a connection brought; err is how it ended.
+// chunk is what arrived on a connection; err is how the connection ended.
 type chunk struct {
 	from *speaker
 	data []byte
@@ -47,17 +47,17 @@ type speaker struct {
 	id                    protocol.Identity
 	conn                  net.Conn
 	session               protocol.Session
-	key                   string // that the last message fits, or does not
+	key                   string // the key that the last message matches or violates
 	opened, ready, joined bool
-	acknowledged          int // steps of the opening
+	acknowledged          int // acknowledged steps of the opening
 	got                   map[sent]int
 
 	turn     sent        // the open request
-	receipts map[int]int // of its answer, by their numbers
-	heard    int         // how often something of its answer came
+	receipts map[int]int // receipts of the answer, by number
+	heard    int         // how often a part of the answer arrived
 	done     bool        // the answer has ended
-	over     bool        // and so has the connection
-	// refusedAt is the key that says that the answer is an error.
+	over     bool        // the connection has ended, too
+	// refusedAt is the key by which the answer is an error.
 	refusedAt string
 }
 
@@ -96,10 +96,10 @@ func (s *speaker) write(data []byte) error {
 	return nil
 }
 
-// elapsed is the time since the beginning, in whole microseconds.
+// elapsed returns the time since the beginning, in whole microseconds.
 func (p *play) elapsed() time.Duration { return time.Since(p.began).Truncate(time.Microsecond) }
 
-// unacknowledged is the key of the step of the opening for whose acknowledgement a client waits.
+// unacknowledged returns the key of the opening's step whose acknowledgement a client waits for.
 func (p *play) unacknowledged(s *speaker) string {
 	steps, heard := p.config.Declaration.Open, s.acknowledged
 	for number, step := range steps {
@@ -114,7 +114,7 @@ func (p *play) unacknowledged(s *speaker) string {
 	return opening
 }
 
-// await listens until something is so. If it never is, the fault says what did not happen.
+// await listens until a condition holds. If it never does, the fault says what did not happen.
 func (p *play) await(is func() bool, at, what string) error {
 	deadline := time.Now().Add(p.config.Within)
 	for !is() {
@@ -134,7 +134,7 @@ func (p *play) await(is func() bool, at, what string) error {
 	return nil
 }
 
-// listen hears what comes in this time.
+// listen handles everything that arrives within the period.
 func (p *play) listen(period time.Duration) error {
 	for end := time.Now().Add(period); time.Now().Before(end); {
 		if err := p.hear(time.Until(end)); err != nil {
@@ -152,7 +152,7 @@ func (p *play) hear(most time.Duration) error {
 			return err
 		}
 		switch {
-		case c.err == nil || p.speakers[c.from.id.Client] != c.from: // of a connection that was replaced
+		case c.err == nil || p.speakers[c.from.id.Client] != c.from: // from a connection that was replaced
 		case p.protocol.Requests():
 			return p.hungUp(c.from, c.err)
 		default:
@@ -228,7 +228,7 @@ func (p *play) act(s *speaker, event *protocol.Event) error {
 	return nil
 }
 
-// wrong keeps a message that is not declared for the end, or returns what is wrong with a declared one.
+// wrong keeps a message that is not declared until the end, or returns what is wrong with a declared one.
 func (p *play) wrong(fault *Fault) error {
 	if fault.At != undeclared {
 		return fault
@@ -239,7 +239,7 @@ func (p *play) wrong(fault *Fault) error {
 	return nil
 }
 
-// delivered holds a delivery against what was sent.
+// delivered compares a delivery with what was sent.
 func (p *play) delivered(s *speaker, event *protocol.Event) error {
 	message := sent{event.Sender, event.Seq}
 	due, known := p.due[message]
@@ -258,7 +258,7 @@ func (p *play) delivered(s *speaker, event *protocol.Event) error {
 	return nil
 }
 
-// tap writes down a message.
+// tap records a message.
 func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, key string) {
 	if event == nil {
 		p.line(id.Client, "sent", string(text), true, "")

@@ -12,13 +12,13 @@ func (p *play) connect(id protocol.Identity) error {
 	if err != nil {
 		return err
 	}
-	if err := p.understand(s, nil); err != nil { // nothing has to be said before the first request
+	if err := p.understand(s, nil); err != nil { // nothing has to be sent before the first request
 		return err
 	}
 	return p.await(func() bool { return s.opened }, p.key("path"), "the connection cannot be used")
 }
 
-// key is a key of the declaration's transport.
+// key returns the full name of a key of the declaration's transport.
 func (p *play) key(name string) string {
 	if p.config.Declaration.Request.Stream == nil {
 		return "http." + name
@@ -41,7 +41,7 @@ func (p *play) request(turn sent) error {
 		return err
 	}
 	name := fmt.Sprintf("request %d of client %d", turn.seq, turn.client)
-	for !s.done { // a stream takes its time, as long as something comes
+	for !s.done { // a stream may take long as long as parts of it arrive
 		heard, what := s.heard, name+" is not answered"
 		if heard > 0 {
 			what = "the answer to " + name + " does not end, and nothing more comes"
@@ -53,7 +53,7 @@ func (p *play) request(turn sent) error {
 	return p.owed(s, name)
 }
 
-// owed holds an answer against what it owes.
+// owed compares an answer with what it owes.
 func (p *play) owed(s *speaker, name string) error {
 	owes, got := p.protocol.Receipts, len(s.receipts)
 	switch {
@@ -69,7 +69,7 @@ func (p *play) owed(s *speaker, name string) error {
 	return nil
 }
 
-// meaning is what a receipt of the open request is.
+// meaning returns the meaning of a receipt of the open request.
 func (p *play) meaning(s *speaker, index int) string {
 	answer := fmt.Sprintf("the answer to request %d of client %d", s.turn.seq, s.turn.client)
 	if p.config.Declaration.Request.Stream == nil {
@@ -90,7 +90,7 @@ func (p *play) received(s *speaker, index int) error {
 	return nil
 }
 
-// hungUp is the end of a connection, which may be the end of an answer.
+// hungUp handles the end of a connection, which may be the end of an answer.
 func (p *play) hungUp(s *speaker, err error) error {
 	s.over = true
 	var event protocol.Event

@@ -16,7 +16,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// ask has two clients make requests of a scripted server, as an example declares them but for a change.
+// ask has two clients make requests of a scripted server, as an example declares them except for one change.
 func ask(t *testing.T, faults scripted.HTTPFaults, example string, change func(*declared.Declaration)) *Report {
 	t.Helper()
 	server, err := scripted.StartHTTP("127.0.0.1:0", faults)
@@ -28,7 +28,7 @@ func ask(t *testing.T, faults scripted.HTTPFaults, example string, change func(*
 	return converse(t, server.URL(), example, change)
 }
 
-// numbered declares posts whose answers have the id of their requests, which the scripted server returns.
+// numbered declares posts whose answers contain the id of their request. The scripted server returns it.
 func numbered(d *declared.Declaration) {
 	d.Message.Received.ID = &declared.Condition{
 		At: "/title", Like: declared.Template{{Literal: "post "}, {Value: "id"}},

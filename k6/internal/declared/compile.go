@@ -10,21 +10,21 @@ import (
 // Protocol is a compiled Declaration. All conversations of a load share it; it does not change.
 type Protocol struct {
 	Subprotocol string
-	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	// Separator stands between the messages of one frame, and may end the last one. It is empty if a frame is one message.
 	Separator []byte
-	// Packed says that messages are MessagePack, which are read and written as JSON here.
+	// Packed means that messages are MessagePack, which this package reads and writes as JSON.
 	Packed bool
-	// Others says that a message is owed to the other members alone.
+	// Others means that a message is owed only to the other members.
 	Others bool
-	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
+	// KeepAlive is how often members send a keep-alive; 0 for never.
 	KeepAlive time.Duration
-	// Request is how each message is a request; nil where clients are members of groups.
+	// Request describes the request that carries each message; nil if clients are members of groups.
 	Request *Request
-	// Varies says that the target or the header of each request is another one.
+	// Varies means that the target or the header differs from request to request.
 	Varies bool
 
 	json        bool
-	number      int // the pointer of a receipt's number; -1 where none has it
+	number      int // pointer to a receipt's number; -1 for none
 	rows        map[string][]string
 	finder      *finder
 	secrets     secrets
@@ -40,7 +40,7 @@ type Protocol struct {
 	id, time    *condition
 	same        []condition
 	refusal     *pattern
-	reason      int // the pointer of its text; -1 for the whole message
+	reason      int // pointer to its text; -1 for the whole message
 	ignored     []pattern
 }
 
@@ -50,12 +50,12 @@ type header struct {
 }
 
 type step struct {
-	key          string // of its acknowledgement
+	key          string // key of its acknowledgement
 	send         template
-	acknowledged *pattern // nil where nothing is
+	acknowledged *pattern // nil if nothing is acknowledged
 }
 
-// compiler keeps the first error, so that its callers need not.
+// compiler keeps the first error, so that its callers need not check each step.
 type compiler struct {
 	made *Protocol
 	err  error
@@ -82,7 +82,7 @@ func Compile(d Declaration) (*Protocol, error) {
 	c.transport(d)
 	c.conversation(d)
 	c.request(d.Request)
-	c.receipt(d.Message.Received) // last, for what a receipt has at a pointer is the likeliest value there
+	c.receipt(d.Message.Received) // last, because the value of a receipt is the likeliest at a pointer
 	if c.err != nil {
 		return nil, c.err
 	}
@@ -142,7 +142,7 @@ func (c *compiler) receipt(r Receipt) {
 	}
 }
 
-// place is where an id or a time is; nil for nowhere.
+// place compiles the location of an id or a time; nil for none.
 func (c *compiler) place(d *Condition) *condition {
 	if d == nil {
 		return nil
@@ -151,7 +151,7 @@ func (c *compiler) place(d *Condition) *condition {
 	return &made
 }
 
-// OpenKey is the key of what acknowledges a step of the opening.
+// OpenKey returns the key of what acknowledges a step of the opening.
 func OpenKey(number, steps int) string {
 	if steps == 1 {
 		return "open.acknowledged"
@@ -200,7 +200,7 @@ func (c *compiler) pointer(at string) int {
 	return number
 }
 
-// payload is a template of messages.
+// payload compiles a template of messages.
 func (c *compiler) payload(t Template) template {
 	if c.made.json {
 		return c.template(t, escaped)
@@ -222,12 +222,12 @@ func (c *compiler) fail(err error) {
 
 func asIs(text string) string { return text }
 
-// Location is the path and the query that a client dials.
+// Location returns the path and the query that a client dials.
 func (p *Protocol) Location(v Values) (path, query string) {
 	return string(p.path.append(nil, &v)), string(p.query.append(nil, &v))
 }
 
-// Header is the header of a client's opening handshake, or of a request.
+// Header returns the header of a client's opening handshake, or of a request.
 func (p *Protocol) Header(v Values) http.Header {
 	made := http.Header{}
 	for _, each := range p.headers {
@@ -236,5 +236,5 @@ func (p *Protocol) Header(v Values) http.Header {
 	return made
 }
 
-// Redact replaces secrets in a text that people may read.
+// Redact replaces secrets in a text that may be displayed.
 func (p *Protocol) Redact(text string) string { return p.secrets.redact(text) }

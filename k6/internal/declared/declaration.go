@@ -1,25 +1,24 @@
-// Package declared understands protocols that are data: a declaration says what clients send and how they recognise
-// what a server sends. It is compiled once into byte templates and into conditions on the values at JSON pointers.
-// Nothing here waits, reads clocks or uses sockets.
+// Package declared implements protocols that are data: a declaration defines what clients send and how they recognise
+// what a server sends. It is compiled once into byte templates and into conditions on the values at JSON pointers. The
+// package never waits, reads clocks or uses sockets.
 package declared
 
 // Declaration is a protocol.yml as `pushbench` passes it on: templates are split into their parts, and lengths of text
 // are written out. docs/own-server.md describes the file.
 type Declaration struct {
-	// Format is json, text or msgpack: what messages are. Templates and patterns of MessagePack are JSON.
+	// Format is the format of messages: json, text or msgpack. Templates and patterns of MessagePack are JSON.
 	Format      string   `json:"format"`
 	Path        Template `json:"path"`
 	Query       Template `json:"query"`
 	Subprotocol string   `json:"subprotocol"`
 	Headers     []Header `json:"headers"`
-	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	// Separator stands between the messages of one frame, and may end the last one. It is empty if a frame is one message.
 	Separator string `json:"separator"`
-	// Open is what comes before a join, in steps. Join is what makes a client a member; nil where being connected is
-	// enough.
+	// Open is the opening before a join, in steps. Join makes a client a member; nil if being connected is enough.
 	Open    []Step  `json:"open"`
 	Join    *Step   `json:"join"`
 	Message Message `json:"message"`
-	// Request says how each message is a request over HTTP; nil where clients are members of groups.
+	// Request defines the HTTP request that carries each message; nil if clients are members of groups.
 	Request   *Request          `json:"request"`
 	Leave     Template          `json:"leave"`
 	KeepAlive *KeepAlive        `json:"keep_alive"`
@@ -41,13 +40,14 @@ type Part struct {
 	Row     string `json:"row,omitempty"`
 }
 
-// Header is one of the opening handshake, or of each request.
+// Header is a field of the opening handshake, or of each request.
 type Header struct {
 	Name  string   `json:"name"`
 	Value Template `json:"value"`
 }
 
-// Step is something that a client asks for; a Send without parts sends nothing. Without Acknowledged it counts as done.
+// Step is something that a client requests. A Send without parts sends nothing. Without Acknowledged the step counts as
+// done.
 type Step struct {
 	Send         Template `json:"send"`
 	Acknowledged *Pattern `json:"acknowledged"`
@@ -57,7 +57,7 @@ type Step struct {
 type Message struct {
 	Send     Template `json:"send"`
 	Received Receipt  `json:"received"`
-	// Others says that a message is owed to the other members alone.
+	// Others means that a message is owed only to the other members.
 	Others bool `json:"others"`
 }
 
@@ -65,23 +65,23 @@ type Message struct {
 // client that asked.
 type Request struct {
 	Method string `json:"method"`
-	// Status is that of an answer; another one refuses the request.
+	// Status is the expected status of an answer; any other status means that the request is refused.
 	Status int `json:"status"`
-	// Stream is the answer where that is a stream of server-sent events; nil where its body is one receipt.
+	// Stream describes an answer that is a stream of server-sent events; nil if the answer's body is one receipt.
 	Stream *Stream `json:"stream"`
 }
 
 // Stream is a stream of server-sent events, which owes a number of receipts.
 type Stream struct {
 	Receipts int `json:"receipts"`
-	// Number is where the number of a receipt is, from 0: the id of its event, or the JSON pointer of a value. Where it is
-	// empty, receipts count in the order in which they come.
+	// Number locates the number of a receipt, from 0: the id of its event, or the JSON pointer of a value. If empty,
+	// receipts count in the order in which they arrive.
 	Number string `json:"number"`
-	// End is the data of the event that ends the stream; empty where the answer ends it.
+	// End is the data of the event that ends the stream; empty if the end of the answer ends it.
 	End string `json:"end"`
 }
 
-// EventID is a Number.
+// EventID is the Number that stands for the id of the event.
 const EventID = "event-id"
 
 // Pattern recognises a message: by the whole text, or by the values in its JSON.
@@ -90,8 +90,8 @@ type Pattern struct {
 	Where []Condition `json:"where"`
 }
 
-// Condition is on the value at a JSON pointer; the empty one is of the whole message. Is and Sorted are the JSON that
-// it has to be, Sorted with the members of objects in the order of their names. Like is the content of an id or a
+// Condition applies to the value at a JSON pointer; the empty pointer is the whole message. Is and Sorted are the JSON
+// that the value must equal; in Sorted, the members of objects are sorted by name. Like is the content of an id or a
 // time, which may be a string or a number.
 type Condition struct {
 	At     string   `json:"at"`
@@ -100,7 +100,7 @@ type Condition struct {
 	Like   Template `json:"like"`
 }
 
-// Receipt recognises a delivery, and says where its id is, its time, and what has to be the same as it was sent.
+// Receipt recognises a delivery. It locates the delivery's id, its time, and what must equal the message sent.
 type Receipt struct {
 	Pattern
 	ID   *Condition  `json:"id"`
@@ -108,7 +108,7 @@ type Receipt struct {
 	Same []Condition `json:"same"`
 }
 
-// KeepAlive is what a member sends every so often, and what it answers to a message of the server.
+// KeepAlive is what a member sends periodically, and what it answers to a message of the server.
 type KeepAlive struct {
 	EverySeconds float64  `json:"every_seconds"`
 	Send         Template `json:"send"`
@@ -119,11 +119,11 @@ type KeepAlive struct {
 // Failure recognises an error that the server reports.
 type Failure struct {
 	Pattern
-	// Reason is the pointer of its text; empty where the whole message is the reason.
+	// Reason is the pointer to the error's text; empty if the whole message is the reason.
 	Reason string `json:"reason"`
 }
 
-// Secret is where a secret comes from: a variable of the environment that has it, or one that names a file.
+// Secret is the source of a secret: an environment variable that contains it, or one that names a file.
 type Secret struct {
 	Env     string `json:"env"`
 	FileEnv string `json:"file_env"`

@@ -20,13 +20,13 @@ type pattern struct {
 	where []condition
 }
 
-// message is a text, with the places of what the declaration asks for.
+// message is a text, with the locations of the values that the declaration refers to.
 type message struct {
 	text  []byte
 	found []span
 }
 
-// matches tells whether a message is what the pattern describes, with these values.
+// matches reports whether a message matches the pattern with these values.
 func (p *pattern) matches(m message, v *Values) bool {
 	if p.like != nil {
 		return p.like.match(m.text, v)
@@ -39,7 +39,7 @@ func (p *pattern) matches(m message, v *Values) bool {
 	return true
 }
 
-// holds compares JSON: byte by byte first, then without blanks, escapes and the order of members.
+// holds compares JSON: first byte by byte, then regardless of blanks, escapes and the order of members.
 func (c *condition) holds(m message, v *Values) bool {
 	where := m.found[c.pointer]
 	if !where.exists() {
@@ -73,17 +73,17 @@ func (c *condition) content(m message, v *Values) (found, understood bool) {
 	return true, c.like.match(content(where.of(m.text)), v)
 }
 
-// hasForms tells whether a value can be written in several ways that mean the same.
+// hasForms reports whether a value has several equivalent notations.
 func hasForms(raw []byte) bool {
 	return raw[0] == '{' || raw[0] == '[' || raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
 }
 
-// isEmpty tells whether a value is an object without members or an array without items.
+// isEmpty reports whether a value is an object without members or an array without items.
 func isEmpty(raw []byte) bool {
 	return (raw[0] == '{' || raw[0] == '[') && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
-// canonical is a value without blanks, with as few escapes as can be, and members in the order of their names.
+// canonical returns a value without blanks, with as few escapes as possible, and with members sorted by name.
 func canonical(raw []byte) ([]byte, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()

@@ -12,22 +12,22 @@ type finder struct {
 	count int
 }
 
-// node is a place in a document that leads to the values of pointers.
+// node is a place in a document on the way to the values of pointers.
 type node struct {
 	pointer int    // the number of the pointer that ends here; -1 for none
 	below   []int  // the numbers of the pointers that end here or deeper
-	likely  []byte // what the value probably is; empty where that is not known
+	likely  []byte // the probable value; empty if unknown
 	edges   []edge
 }
 
-// edge leads to the member of an object, or to the item of an array where its name is a number.
+// edge leads to a member of an object, or to an item of an array if its name is a number.
 type edge struct {
 	name string
-	item int // -1 where the name is no number
+	item int // -1 if the name is not a number
 	to   *node
 }
 
-// span is where a value is in a text. Its zero value is no value.
+// span is the location of a value in a text. Its zero value means no value.
 type span struct{ from, to uint32 }
 
 func (s span) of(text []byte) []byte { return text[s.from:s.to] }
@@ -59,7 +59,7 @@ func (f *finder) add(pointer string) (int, error) {
 	return last.pointer, nil
 }
 
-// at is the node below, which it makes where there is none.
+// at returns the node below, which it creates if there is none.
 func (n *node) at(name string) *node {
 	for _, each := range n.edges {
 		if each.name == name {
@@ -75,7 +75,7 @@ func (n *node) at(name string) *node {
 	return made
 }
 
-// expect says what the value of a pointer probably is: a whole JSON value, which is compared instead of read.
+// expect sets the probable value of a pointer: a complete JSON value, which is compared instead of parsed.
 func (f *finder) expect(pointer int, value []byte) { f.root.expect(pointer, value) }
 
 func (n *node) expect(pointer int, value []byte) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// mostReceipts is how many receipts a stream can owe.
+// mostReceipts is the largest number of receipts that a stream can owe.
 const mostReceipts = 100_000
 
 var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -43,12 +43,12 @@ func (c *compiler) request(r *Request) {
 	p.Request = r
 }
 
-// varies tells whether two messages of a client are not the same.
+// varies reports whether a template differs between two messages of a client.
 func (t template) varies() bool {
 	return slices.ContainsFunc(t, func(p piece) bool { return p.kind == ident || p.kind == moment })
 }
 
-// oneLine tells whether nothing in a template is a control character, secrets and rows included.
+// oneLine reports whether a template contains no control character, secrets and rows included.
 func (t template) oneLine() bool {
 	for _, piece := range t {
 		for _, text := range append([][]byte{piece.text}, piece.rows...) {
@@ -62,7 +62,7 @@ func (t template) oneLine() bool {
 	return true
 }
 
-// Owes is how many receipts an answer owes.
+// Owes returns how many receipts an answer owes.
 func (r *Request) Owes() int {
 	if r.Stream == nil {
 		return 1
@@ -70,7 +70,7 @@ func (r *Request) Owes() int {
 	return r.Stream.Receipts
 }
 
-// Event understands an event of a stream, which answers a message. Its id and its data are what came.
+// Event interprets an event, with this id and data, of a stream that answers a message.
 func (r *Reader) Event(id, data []byte, asked Values) Meaning {
 	p := r.protocol
 	if end := p.Request.Stream.End; end != "" && string(data) == end {
@@ -93,13 +93,13 @@ func (r *Reader) Event(id, data []byte, asked Values) Meaning {
 	return meaning
 }
 
-// Answer understands what an answer to a message says.
+// Answer interprets an answer to a message.
 func (r *Reader) Answer(text []byte, asked Values) Meaning {
 	p, m, v := r.protocol, message{text, r.found}, asked
 	if p.json && p.finder.count > 0 && !p.finder.find(text, r.found) {
 		return r.meaning(Foreign, "format", "no JSON: %.60q", text)
 	}
-	for i := range p.ignored { // first, for the chunk that begins a stream may look like a token
+	for i := range p.ignored { // first, because the chunk that begins a stream may look like a token
 		if r.concerns(&p.ignored[i], m) {
 			return Meaning{Kind: Ignored}
 		}
@@ -118,10 +118,10 @@ func (r *Reader) Answer(text []byte, asked Values) Meaning {
 	return r.meaning(Foreign, "ignore", "an event that is not declared: %.60q", text)
 }
 
-// Sends tells whether messages say anything.
+// Sends reports whether messages have content.
 func (p *Protocol) Sends() bool { return len(p.send) > 0 }
 
-// MediaType is what requests send.
+// MediaType returns the media type of requests.
 func (p *Protocol) MediaType() string {
 	if p.json {
 		return "application/json"

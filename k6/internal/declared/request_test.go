@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAnswersAreUnderstood has the cases of testdata/answers.json, which the clients of `pushbench verify` read, too.
+// TestAnswersAreUnderstood plays the cases of testdata/answers.json, which the clients of `pushbench verify` read, too.
 func TestAnswersAreUnderstood(t *testing.T) {
 	text, err := os.ReadFile("testdata/answers.json")
 	if err != nil {

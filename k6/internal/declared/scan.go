@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// deepest is how deep a text may be nested: as deep as encoding/json reads it.
+// deepest is how deep a text may be nested: the limit of encoding/json.
 const deepest = 10_000
 
-// scanner reads one JSON text (RFC 8259) strictly, and keeps where the values of a finder are.
+// scanner reads one JSON text (RFC 8259) strictly, and records where the values of a finder are.
 type scanner struct {
 	text  []byte
 	at    int
@@ -16,7 +16,7 @@ type scanner struct {
 	found []span
 }
 
-// find looks the values up; found needs a place for each pointer. It tells whether the text is JSON. Of members with
+// find looks the values up; found needs a place for each pointer. It reports whether the text is JSON. Of members with
 // the same name the last one counts, as in encoding/json.
 func (f *finder) find(text []byte, found []span) bool {
 	clear(found)
@@ -40,7 +40,7 @@ func (s *scanner) space() {
 	}
 }
 
-// take reads one byte, if it is the next one.
+// take reads one byte if it is the next one.
 func (s *scanner) take(c byte) bool {
 	if s.at < len(s.text) && s.text[s.at] == c {
 		s.at++
@@ -49,7 +49,7 @@ func (s *scanner) take(c byte) bool {
 	return false
 }
 
-// value reads a value; n is nil where nobody asks for it or for what is in it.
+// value reads a value; n is nil if no pointer leads to the value or into it.
 func (s *scanner) value(n *node) bool {
 	from := s.at
 	if n == nil || !s.likely(n.likely) {
@@ -63,7 +63,7 @@ func (s *scanner) value(n *node) bool {
 	return true
 }
 
-// likely reads a value that is as expected.
+// likely reads a value if it is as expected.
 func (s *scanner) likely(value []byte) bool {
 	if len(value) == 0 || !bytes.HasPrefix(s.text[s.at:], value) {
 		return false
@@ -72,7 +72,7 @@ func (s *scanner) likely(value []byte) bool {
 	if last := value[len(value)-1]; last != '"' && last != ']' && last != '}' && end < len(s.text) {
 		switch s.text[end] {
 		case ',', '}', ']', ' ', '\t', '\n', '\r':
-		default: // a number may go on
+		default: // a number may continue
 			return false
 		}
 	}
@@ -165,14 +165,14 @@ func (s *scanner) array(n *node) bool {
 	}
 }
 
-// forget drops what an earlier member of the same name had.
+// forget drops the values found in an earlier member of the same name.
 func (s *scanner) forget(n *node) {
 	for _, pointer := range n.below {
 		s.found[pointer] = span{}
 	}
 }
 
-// plain are the bytes of a string that mean themselves.
+// plain marks the bytes of a string that stand for themselves.
 var plain = func() (table [256]bool) {
 	for c := 0x20; c < 256; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -250,7 +250,7 @@ func (s *scanner) digits() bool {
 	return s.at > from
 }
 
-// unescaped is the name of a member.
+// unescaped returns the name of a member.
 func unescaped(inside []byte) []byte {
 	if bytes.IndexByte(inside, '\\') < 0 {
 		return inside

@@ -19,13 +19,13 @@ var documents = []string{
 	`{"a/b":1.5e-7,"m~n":-0,"":[]}`, `{"\u0061":{"\u0062":"escaped names"}}`,
 	`{"list":[0,{"id":12}]}`, `{"list":[0,{"id":123}]}`, `{"list":[0,{"id":12.5}]}`, `{"list":[0,{"id":12 }]}`,
 	`{"deep":{"er":{"est":{"x":[{}]}}}}`, `"no object"`, `12`, `{}`, `[]`,
-	// What is no JSON.
+	// Not JSON.
 	``, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[1 2]`, `{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":+1}`,
 	`{"a":"` + "\n" + `"}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":tru}`, `{"a":truex}`, `{'a':1}`, `{"a":1}}`, `{"a":1} x`,
 	`{"type":"draw"x}`, `{"type":"draw`, `{"list":[0,12x]}`, `{"list":[0,12`, `{"a":-}`, `nul`, `{"a":1 "b":2}`,
 }
 
-// reference is the value at a pointer as encoding/json sees it.
+// reference returns the value at a pointer as encoding/json finds it.
 func reference(text []byte, pointer string) (value json.RawMessage, exists bool) {
 	value, exists = text, true
 	for _, name := range strings.Split(pointer, "/")[1:] {
@@ -69,11 +69,11 @@ func finderOf(t testing.TB) *finder {
 	return f
 }
 
-// agree holds the finder against encoding/json.
+// agree compares the finder with encoding/json.
 func agree(t *testing.T, f *finder, text []byte) {
 	t.Helper()
 	found := make([]span, f.count)
-	found[0] = span{1, 2} // of a text before
+	found[0] = span{1, 2} // left over from an earlier text
 	if ok := f.find(text, found); ok != json.Valid(text) {
 		t.Fatalf("%q: JSON %t, encoding/json says %t", text, ok, !ok)
 	} else if !ok {
@@ -102,7 +102,7 @@ func FuzzFind(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if utf8.Valid(text) { // as every text message is
+		if utf8.Valid(text) { // like every text message
 			agree(t, finderOf(t), text)
 		}
 	})

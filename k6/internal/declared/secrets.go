@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// secrets are the values by their names.
+// secrets are the values by name.
 type secrets map[string]string
 
-// read finds the secrets. An error names the variable, never what is in it.
+// read returns the secrets. An error names the variable, never its content.
 func read(named map[string]Secret) (secrets, error) {
 	found := secrets{}
 	for name, from := range named {
@@ -43,10 +43,10 @@ func (s Secret) read() (string, error) {
 	return value, nil
 }
 
-// redact replaces secrets in a text that people may read.
+// redact replaces secrets in a text that may be displayed.
 func (s secrets) redact(text string) string {
 	for name, value := range s {
-		marshalled, _ := json.Marshal(value) // with < and & escaped, as many servers write them
+		marshalled, _ := json.Marshal(value) // with < and & escaped, as many servers do
 		for _, form := range []string{
 			value, escaped(value), string(marshalled[1 : len(marshalled)-1]), url.QueryEscape(value),
 		} {
@@ -56,7 +56,7 @@ func (s secrets) redact(text string) string {
 	return text
 }
 
-// escaped is a text inside the quotes of a JSON string, with as few escapes as can be.
+// escaped returns a text as the inside of a JSON string, with as few escapes as possible.
 func escaped(text string) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

@@ -23,23 +23,23 @@ var kinds = map[string]kind{"group": group, "client": client, "id": ident, "time
 
 type piece struct {
 	kind kind
-	text []byte   // of a literal
-	rows [][]byte // of a column
+	text []byte   // text of a literal
+	rows [][]byte // values of a column
 }
 
-// template is a compiled Template. Literals that follow each other are one.
+// template is a compiled Template. Adjacent literals are merged.
 type template []piece
 
-// Values are what stands in a template. Client and ID are unique in the load, Time is in microseconds.
+// Values are the values of a template. Client and ID are unique in the load, Time is in microseconds.
 type Values struct {
 	Group            string
 	Client, ID, Time int64
 }
 
-// unsaid is a number that a text does not have.
+// unsaid stands for a number that a text does not contain.
 const unsaid = -1
 
-// compile makes a template; escape is for secrets and rows.
+// compile compiles a template; escape is applied to secrets and rows.
 func (t Template) compile(known secrets, rows map[string][]string, escape func(string) string) (template, error) {
 	var made template
 	for _, part := range t {
@@ -82,10 +82,10 @@ func allOf(values []string, escape func(string) string) (escaped [][]byte) {
 	return escaped
 }
 
-// row is the value of a client. Each part of a load begins at the first row; after the last one comes the first again.
+// row returns the value of a client. Each part of a load begins at the first row, and the first row follows the last.
 func (p *piece) row(client int64) []byte { return p.rows[client%perPart%int64(len(p.rows))] }
 
-// Append writes the template with these values.
+// append appends the template with these values.
 func (t template) append(buf []byte, v *Values) []byte {
 	for i := range t {
 		switch p := &t[i]; p.kind {
@@ -107,7 +107,7 @@ func (t template) append(buf []byte, v *Values) []byte {
 	return buf
 }
 
-// constant is the text of a template without values.
+// constant returns the text of a template without values.
 func (t template) constant() (text []byte, ok bool) {
 	if len(t) == 1 && t[0].kind == literal {
 		return t[0].text, true
@@ -115,10 +115,10 @@ func (t template) constant() (text []byte, ok bool) {
 	return nil, false
 }
 
-// match tells whether a text is the template with some values, and keeps these: what is unsaid so far may be any
-// number, and the group has to be the one in v. An {any} takes as little as it can.
+// match reports whether a text matches the template with some values, and keeps these values. Values still unsaid may
+// be any number, and the group has to be the one in v. An {any} matches as little as possible.
 func (t template) match(text []byte, v *Values) bool {
-	star, rest, kept := -1, text, *v // the last {any}, what was left behind it, and what was known there
+	star, rest, kept := -1, text, *v // the last {any}, the text after it, and the values at that point
 	for i := 0; ; {
 		if i == len(t) && len(text) == 0 {
 			return true
@@ -144,7 +144,7 @@ func (t template) match(text []byte, v *Values) bool {
 	}
 }
 
-// take reads the piece at the start of a text.
+// take consumes the piece at the start of a text.
 func (p *piece) take(text []byte, v *Values) ([]byte, bool) {
 	switch p.kind {
 	case literal:
@@ -169,7 +169,7 @@ func (p *piece) take(text []byte, v *Values) ([]byte, bool) {
 	return text, false
 }
 
-// digits is how many digits the largest number has that is read.
+// digits is the largest number of digits that is read.
 const digits = 18
 
 // number reads a number without leading zeros. A known one has to be the same.

@@ -76,7 +76,7 @@ func TestAnythingTakesAsLittleAsItCan(t *testing.T) {
 	for _, test := range []struct {
 		parts []Part
 		text  string
-		id    int64 // unsaid where the text is not the template
+		id    int64 // unsaid if the text does not match the template
 	}{
 		{[]Part{value("any")}, "", unsaid + 1},
 		{[]Part{value("any"), literally("id="), value("id")}, "id=x id=17", 17},

@@ -2,28 +2,28 @@ package declared
 
 import "fmt"
 
-// Kind says what a message of the server means.
+// Kind is the meaning of a message of the server.
 type Kind int
 
 // The kinds of meanings.
 const (
-	Foreign   Kind = iota // nothing of the declaration; At and Reason say what was looked for
+	Foreign   Kind = iota // not declared; At and Reason say what was expected
 	Delivered             // a message of a member; ID and Time are its own
-	Opened                // what acknowledges a step of the opening; At is its key
-	Joined                // what acknowledges a join
-	Asked                 // what a client answers to keep the connection alive; At is its key
+	Opened                // acknowledges a step of the opening; At is its key
+	Joined                // acknowledges a join
+	Asked                 // a keep-alive that the client has to answer; At is its key
 	Refused               // an error; Reason is its text
-	Ignored               // what the declaration ignores
-	Ended                 // what ends a stream
+	Ignored               // ignored by the declaration
+	Ended                 // ends a stream
 	Altered               // a delivery whose content is not what its sender sent; At and Reason say where
 )
 
-// Meaning is what a message says.
+// Meaning is the interpretation of a message.
 type Meaning struct {
 	Kind
-	ID, Time int64 // of a delivery; Time is negative where the message does not say it
-	Index    int64 // of a receipt in its stream; negative where the event does not say it
-	// At is the key of the declaration that fits, or does not, such as message.id.
+	ID, Time int64 // of a delivery; Time is negative if the message has none
+	Index    int64 // of a receipt in its stream; negative if the event has none
+	// At is the key of the declaration that matches or is violated, such as message.id.
 	At     string
 	Reason string
 }
@@ -40,7 +40,7 @@ func (p *Protocol) NewReader(own Values) Reader {
 	return Reader{p, own, make([]span, p.finder.count)}
 }
 
-// Read understands a message to a client that has done so many steps of the opening.
+// Read interprets a message to a client that has completed that many steps of the opening.
 func (r *Reader) Read(text []byte, steps int) Meaning {
 	p, m := r.protocol, message{text, r.found}
 	if p.json && !p.finder.find(text, r.found) {
@@ -60,7 +60,7 @@ func (r *Reader) Read(text []byte, steps int) Meaning {
 	case p.refusal != nil && r.concerns(p.refusal, m):
 		return Meaning{Kind: Refused, Reason: p.Redact(r.reason(m))}
 	}
-	for i := range p.opening[:steps] { // once more
+	for i := range p.opening[:steps] { // a repeated acknowledgement
 		if r.acknowledges(&p.opening[i], m) {
 			return Meaning{Kind: Ignored}
 		}
@@ -73,7 +73,7 @@ func (r *Reader) Read(text []byte, steps int) Meaning {
 	return r.meaning(Foreign, "ignore", "a message that is not declared: %.60q", text)
 }
 
-// encoding is what messages are.
+// encoding returns the name of the messages' format.
 func (p *Protocol) encoding() string {
 	if p.Packed {
 		return "MessagePack"
@@ -85,18 +85,18 @@ func (r *Reader) meaning(kind Kind, at, format string, values ...any) Meaning {
 	return Meaning{Kind: kind, Time: unsaid, At: at, Reason: r.protocol.Redact(fmt.Sprintf(format, values...))}
 }
 
-// acknowledges tells whether a message acknowledges a step of this client.
+// acknowledges reports whether a message acknowledges a step of this client.
 func (r *Reader) acknowledges(s *step, m message) bool {
 	return s != nil && s.acknowledged != nil && r.concerns(s.acknowledged, m)
 }
 
-// concerns tells whether a message is what the pattern describes for this client.
+// concerns reports whether a message matches the pattern for this client.
 func (r *Reader) concerns(p *pattern, m message) bool {
 	v := Values{r.own.Group, r.own.Client, unsaid, unsaid}
 	return p.matches(m, &v)
 }
 
-// delivered understands the rest of a delivery. The client of a message is known by its id.
+// delivered interprets the rest of a delivery. The id of a message identifies its client.
 func (r *Reader) delivered(m message, v Values) Meaning {
 	p := r.protocol
 	if p.json {
@@ -125,7 +125,7 @@ func (r *Reader) delivered(m message, v Values) Meaning {
 	return Meaning{Kind: Delivered, ID: v.ID, Time: v.Time}
 }
 
-// content reads the id or the time of a delivery; c is nil where there is none.
+// content reads the id or the time of a delivery; c is nil if there is none.
 func (r *Reader) content(c *condition, name string, m message, v *Values) (wrong Meaning, ok bool) {
 	if c == nil {
 		return Meaning{}, true
@@ -143,7 +143,7 @@ func (r *Reader) content(c *condition, name string, m message, v *Values) (wrong
 	return Meaning{}, true
 }
 
-// reason is the text of an error.
+// reason returns the text of an error.
 func (r *Reader) reason(m message) string {
 	if r.protocol.reason < 0 {
 		return string(m.text)
@@ -155,7 +155,7 @@ func (r *Reader) reason(m message) string {
 	return string(content(where.of(m.text)))
 }
 
-// content is what a string says, or a number.
+// content returns the content of a string, or a number.
 func content(raw []byte) []byte {
 	if raw[0] == '"' {
 		return unescaped(raw[1 : len(raw)-1])

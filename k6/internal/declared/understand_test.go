@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// whiteboard is docs/examples/whiteboard/protocol.yml as the generator gets it.
+// whiteboard returns docs/examples/whiteboard/protocol.yml as the generator gets it.
 func whiteboard(t testing.TB) *Protocol {
 	t.Helper()
 	text, err := os.ReadFile("testdata/whiteboard.json")
@@ -27,12 +27,12 @@ func whiteboard(t testing.TB) *Protocol {
 
 var own = Values{Group: "b-17", Client: 42}
 
-// change replaces a part of a message. Key is the part of the declaration that says what is wrong with the new one.
+// change replaces a part of a message. Key is the key of the declaration that the new part violates.
 type change struct {
 	Old, New, Key string
 }
 
-// changes are those of testdata/changed-draws.json, which the clients of `pushbench verify` read, too.
+// changes returns the changes of testdata/changed-draws.json, which the clients of `pushbench verify` read, too.
 func changes(t *testing.T) (equal, wrong []change) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/changed-draws.json")
@@ -49,7 +49,7 @@ func changes(t *testing.T) (equal, wrong []change) {
 	return found.Equal, found.Wrong
 }
 
-// changed is the message with a change that has something to replace.
+// changed returns the message with the change, which must have something to replace.
 func changed(t *testing.T, message string, c change) string {
 	t.Helper()
 	if !strings.Contains(message, c.Old) {
@@ -89,7 +89,7 @@ func TestWhatIsWrongWithAMessageIsToldWithTheKeyThatSaysSo(t *testing.T) {
 	}
 }
 
-// talk is a protocol that has everything.
+// talk returns a protocol that uses every feature.
 func talk(t testing.TB) *Protocol {
 	t.Helper()
 	is := func(at, json string) Condition {

@@ -12,8 +12,8 @@ import (
 )
 
 // aside is the second connection of a client. If the first one waits for news, the client sends its messages over the
-// second one: it opens with the first one, and its end ends both. If the server names the groups, it carries a single
-// request: see match.
+// second one. The second opens together with the first, and its end ends both. If the server names the groups, the
+// second connection carries a single request: see match.
 type aside struct {
 	fd        int
 	connected bool
@@ -42,7 +42,7 @@ func (l *loop) releaseAside(c *client) {
 	c.aside = nil
 }
 
-// readyAside reads and writes as far as the kernel allows.
+// readyAside reads and writes as much as the kernel allows.
 func (l *loop) readyAside(c *client, events uint32) {
 	now, a := l.now(), c.aside
 	if !a.connected {
@@ -76,7 +76,7 @@ func (l *loop) readyAside(c *client, events uint32) {
 	l.fire(now) // a message that is due must not wait behind a long batch of reads
 }
 
-// receivedAside takes bytes that came from the server at that time.
+// receivedAside handles bytes that arrived from the server at time now.
 func (l *loop) receivedAside(c *client, data []byte, now time.Duration) {
 	l.passage.ReceivedBytes += int64(len(data))
 	event := &l.event
@@ -103,7 +103,8 @@ func (l *loop) failAside(c *client, err error, now time.Duration) {
 	l.fail(c, err, now)
 }
 
-// writeAside sends bytes over the second connection, or keeps what the kernel does not take, as before it is connected.
+// writeAside sends bytes over the second connection, and keeps those that the kernel does not take, such as before it
+// is connected.
 func (l *loop) writeAside(c *client, data []byte) {
 	a := c.aside
 	if !a.connected {
@@ -115,7 +116,7 @@ func (l *loop) writeAside(c *client, data []byte) {
 	}
 }
 
-// held is the number of the client's bytes that the kernel has not taken yet.
+// held returns the number of the client's bytes that the kernel has not taken yet.
 func (c *client) held() int {
 	if c.aside != nil {
 		return len(c.aside.backlog)
@@ -126,7 +127,7 @@ func (c *client) held() int {
 // pollKey makes the phases of polls differ from those of messages.
 const pollKey = 1 << 60
 
-// nextPoll is when the client asks for news next; never where it does not.
+// nextPoll returns when the client next asks for news; never if it does not poll.
 func (l *loop) nextPoll(c *client) time.Duration {
 	if l.engine.polls.Period == 0 || c.state != member {
 		return never
@@ -134,7 +135,7 @@ func (l *loop) nextPoll(c *client) time.Duration {
 	return c.polls.Due()
 }
 
-// poll asks for news, unless the client waits for some already.
+// poll asks for news, unless a request for news is open.
 func (l *loop) poll(c *client) {
 	due := c.at
 	c.polls.Advance()

@@ -17,9 +17,10 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// These benchmarks drive a loop with the bytes that a server sends: what they cost beside the kernel's work.
+// These benchmarks feed a loop the bytes that a server sends, and measure what the loop costs without the kernel's
+// work.
 
-// benchLoop is a loop whose clients are connected to nobody: what they write is discarded.
+// benchLoop returns a loop whose clients have no server: what they write is discarded.
 func benchLoop(b testing.TB, name string, groups schedule.Groups, clients int) *loop {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -50,7 +51,7 @@ func benchLoop(b testing.TB, name string, groups schedule.Groups, clients int) *
 	return l
 }
 
-// upgraded is the answer to the opening handshake of a WebSocket.
+// upgraded returns the answer to the opening handshake of a WebSocket.
 func upgraded(b testing.TB, opening []byte) []byte {
 	b.Helper()
 	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(opening)))
@@ -75,7 +76,7 @@ func textFrame(buf, payload []byte) []byte {
 	return append(buf, payload...)
 }
 
-// BenchmarkDelivery has each member of a board receive each message, of 20 boards in turn.
+// BenchmarkDelivery delivers each message to each member of its board, for 20 boards round-robin.
 func BenchmarkDelivery(b *testing.B) {
 	const boards, members = 20, 50
 	l := benchLoop(b, "whiteboard-json", schedule.Groups{Size: members, Pattern: schedule.Patterns["steady"]},
@@ -107,7 +108,7 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdate has each player of a room receive the state of each, of 500 rooms in turn.
+// BenchmarkUpdate delivers the state of each player to each player of a room, for 500 rooms round-robin.
 func BenchmarkUpdate(b *testing.B) {
 	const rooms, length = 500, 300
 	l := benchLoop(b, "typing-game-socketio", typing(length), rooms*seats)
@@ -132,7 +133,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkToken has 1,000 clients receive streams, a token of each in turn.
+// BenchmarkToken streams to 1,000 clients, one token each in round-robin order.
 func BenchmarkToken(b *testing.B) {
 	const clients = 1000
 	l := benchLoop(b, "token-stream-sse", schedule.Groups{Size: 1, Pattern: schedule.Patterns["closed"]}, clients)
@@ -167,7 +168,7 @@ func BenchmarkToken(b *testing.B) {
 	}
 }
 
-// BenchmarkPost has 1,000 clients make a request in turn, and receive what the server answers.
+// BenchmarkPost has 1,000 clients make a request each in round-robin order and receive the answer.
 func BenchmarkPost(b *testing.B) {
 	const clients = 1000
 	l := benchLoop(b, "posts-http", schedule.Groups{Size: 1, Pattern: schedule.Pattern{Rate: 5000}}, clients)

@@ -13,20 +13,20 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// sideline is a loop's account of one kind of exchange beside those of the groups. Each owes one receipt to the client
-// itself: in the ledger the client is the only member of a group.
+// sideline is a loop's account of one kind of exchange beside those of the groups. Each exchange owes one receipt to
+// the client itself: in the ledger, the client is the only member of a group.
 type sideline struct {
 	ledger *ledger.Ledger
-	own    []*histogram.Histogram // of each stage, from when the exchange was due to its receipt
+	own    []*histogram.Histogram // by stage: from when the exchange was due to its receipt
 }
 
-// ask is a client's part of a sideline; empty for a kind that its population does not have.
+// ask is a client's part of a sideline; empty if its population does not have that kind of exchange.
 type ask struct {
 	place    *ledger.Member
 	messages schedule.Sequence
 }
 
-// checkExchanges refuses exchanges that the clients of the protocol do not have.
+// checkExchanges rejects exchanges that the protocol's clients do not support.
 func checkExchanges(p protocol.Protocol, groups []schedule.Groups) error {
 	known := p.Beside()
 	for _, g := range groups {
@@ -60,7 +60,7 @@ func newSidelines(kinds, stages int) []sideline {
 	return lines
 }
 
-// newAsks makes a client's parts of the sidelines that its population has. Their phases are others than those of its
+// newAsks makes a client's parts of the sidelines that its population has. Their phases differ from those of its
 // messages.
 func (l *loop) newAsks(p *population, groupNumber, slot int) []ask {
 	if len(p.Groups.Beside) == 0 {
@@ -79,7 +79,7 @@ func (l *loop) newAsks(p *population, groupNumber, slot int) []ask {
 	return asks
 }
 
-// due is when the client's next exchange is due; never if there is none.
+// due returns when the client's next exchange is due; never if there is none.
 func (a *ask) due(end time.Duration) time.Duration {
 	if a.place == nil || a.messages.Due() >= end {
 		return never
@@ -87,7 +87,7 @@ func (a *ask) due(end time.Duration) time.Duration {
 	return a.messages.Due()
 }
 
-// askJoined begins the exchanges beside the first of a client that became a member.
+// askJoined begins the exchanges beside the first for a client that became a member.
 func (c *client) askJoined(now time.Duration) {
 	for i := range c.asks {
 		if a := &c.asks[i]; a.place != nil {
@@ -106,7 +106,7 @@ func (c *client) askLeft() {
 	}
 }
 
-// nextAsk is the exchange beside the first that is due next, and when.
+// nextAsk returns the exchange beside the first that is due next, and its due time.
 func (c *client) nextAsk() (kind int, due time.Duration) {
 	due = never
 	for i := range c.asks {
@@ -117,7 +117,7 @@ func (c *client) nextAsk() (kind int, due time.Duration) {
 	return kind, due
 }
 
-// sendAsk begins the exchange beside the first that is due. One that the connection cannot take is lost.
+// sendAsk begins the exchange beside the first that is due. If the connection cannot take it, it is lost.
 func (l *loop) sendAsk(c *client) {
 	kind, due := c.nextAsk()
 	a := &c.asks[kind]
@@ -139,7 +139,7 @@ func (l *loop) sendAsk(c *client) {
 	}
 }
 
-// answered books the receipt of an exchange beside the first.
+// answered records the receipt of an exchange beside the first.
 func (l *loop) answered(c *client, event *protocol.Event, now time.Duration) {
 	if event.Beside >= len(c.asks) || c.asks[event.Beside].place == nil {
 		return
@@ -161,7 +161,7 @@ func (l *loop) answered(c *client, event *protocol.Event, now time.Duration) {
 	}
 }
 
-// outstandingBeside is how many receipts the exchanges beside the first still owe.
+// outstandingBeside returns how many receipts the exchanges beside the first still owe.
 func (l *loop) outstandingBeside() int64 {
 	var sum int64
 	for _, line := range l.sidelines {
@@ -177,7 +177,7 @@ type BesideReport struct {
 	Own      string   `json:"own"`
 }
 
-// besideReports are those of the kinds that the stage has, by their names.
+// besideReports returns the results of the kinds that the stage has, by name.
 func (e *Engine) besideReports(stage int) (map[string]BesideReport, error) {
 	reports := map[string]BesideReport{}
 	for _, beside := range e.config.Groups[stage].Beside {

@@ -11,9 +11,9 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// These truth tests are about exchanges that clients have beside those of their groups.
+// These truth tests cover exchanges that clients have beside those of their groups.
 
-// playPings has every client ping once a second beside its messages, and returns what both sides say.
+// playPings has every client ping once a second beside its messages, and returns the reports of both sides.
 func playPings(t testing.TB, s schedule.Schedule, faults scripted.Faults) (*Report, *Engine, scripted.Counts) {
 	t.Helper()
 	server := startScripted(t, faults)
@@ -28,7 +28,7 @@ func playPings(t testing.TB, s schedule.Schedule, faults scripted.Faults) (*Repo
 	return play(t, e, server), e, server.Counts()
 }
 
-// pings sums what came of the pings of all stages and of none.
+// pings sums the counts of the pings of all stages, and of pings that belong to none.
 func pings(e *Engine) ledger.Counts {
 	var sum ledger.Counts
 	for _, l := range e.loops {

@@ -10,59 +10,60 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// state is how far a client has come. The order matters: but for one that tries again, a client only moves forward.
+// state is how far a client has come. The order matters: except for a client that tries again, a client only moves
+// forward.
 type state int
 
 const (
 	absent     state = iota // not due to connect yet
-	waiting                 // for the next attempt to connect
+	waiting                 // waits for the next attempt to connect
 	connecting              // the kernel makes the connection
-	shaking                 // sent the opening handshake
+	shaking                 // has sent the opening handshake
 	opening                 // connected, the conversation is not open yet
-	joining                 // asked for membership
+	joining                 // has asked for membership
 	member                  // receives the group's messages
 	dropped                 // the server ended the connection; what is sent to the group is lost to it
-	leaving                 // said good-bye, waits for the server's close
+	leaving                 // has announced its departure, waits for the server's close
 	closed
 )
 
-// backlogLimit is how much a client holds for a server that does not read before it counts messages as unsent.
+// backlogLimit is how many bytes a client holds for a server that does not read, before it counts messages as unsent.
 const backlogLimit = 1 << 20
 
 // client is one simulated user. It belongs to its loop: no other goroutine touches it.
 type client struct {
-	// What every delivery needs comes first, and lies in one cache line: thousands of clients take turns, so none stays
-	// in a cache.
+	// What every delivery needs comes first and fits in one cache line: thousands of clients take turns, so none stays in
+	// a cache.
 	fd      int
 	state   state
 	session protocol.Session
 	place   *ledger.Member
-	own     *ledger.Own // instead of a group's
-	number  int         // in its population
-	slot    int         // in its group, or room
+	own     *ledger.Own // the client's own account, instead of a group's
+	number  int         // the client's number in its population
+	slot    int         // the client's slot in its group or room
 
-	// Of clients with requests of their own.
-	receipt   time.Duration // when the last one came
-	exchanges uint32        // so many have begun
-	served    uint32        // so many have ended on the present connection
-	free      time.Duration // since then none is open
+	// These fields are used by clients with requests of their own.
+	receipt   time.Duration // when the last receipt came
+	exchanges uint32        // exchanges begun
+	served    uint32        // exchanges that ended on the current connection
+	free      time.Duration // since when no exchange is open
 
 	population  *population
 	seat        schedule.Seat
-	groupNumber int // of its population
+	groupNumber int // group number in its population
 	group       *ledger.Group
-	deadline    time.Duration // of the attempt to connect
-	silent      time.Duration // when the server has been silent for longer than it said; never where it said nothing
-	settled     bool          // how long it took to connect is booked
-	counted     bool          // as a member: also while it gets its next connection after an orderly end of the last
+	deadline    time.Duration // deadline of the attempt to connect
+	silent      time.Duration // when the server's silence exceeds what it announced; never if it announced nothing
+	settled     bool          // the time that it took to connect is recorded
+	counted     bool          // counted as a member, also while it reconnects after an orderly end of its connection
 	messages    schedule.Sequence
-	asks        []ask // by the places in Protocol.Beside; none where the population has none
+	asks        []ask // in the order of Protocol.Beside; none if the population has none
 	polls       schedule.Sequence
-	playing     game     // of clients whose groups the server names
-	aside       *aside   // nil where there is no second connection
-	away        *absence // nil but in an outage
+	playing     game     // used if the server names the groups
+	aside       *aside   // nil if there is no second connection
+	away        *absence // nil except in an outage
 
-	at    time.Duration // when the loop has to look at it again
+	at    time.Duration // when the loop has to handle the client again
 	timer int           // index in the loop's heap; -1 when it is not there
 
 	backlog []byte // not yet accepted by the kernel
@@ -134,7 +135,7 @@ func (l *loop) scheduleNext(c *client) {
 	l.schedule(c, min(c.nextMessage(), l.nextPoll(c), asked, c.silent, c.playing.limit))
 }
 
-// nextMessage is when the client's next message is due; never if there is none.
+// nextMessage returns when the client's next message is due; never if there is none.
 func (c *client) nextMessage() time.Duration {
 	due := c.messages.Due()
 	if c.playing.rests || !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {

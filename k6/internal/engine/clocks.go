@@ -6,10 +6,11 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/clock"
 )
 
-// comparePeriod lies between two comparisons: clocks of machines drift apart by some 10 ms in a quarter of an hour.
+// comparePeriod is the time between two comparisons: the clocks of machines drift apart by some 10 ms in a quarter of
+// an hour.
 const comparePeriod = 10 * time.Second
 
-// compareClocks announces how far each meter's clock is ahead of this machine's, at once and from time to time until
+// compareClocks announces how far each meter's clock is ahead of this machine's, at once and then periodically until
 // the load is over.
 func (e *Engine) compareClocks() {
 	for _, address := range e.config.Meters {

@@ -16,10 +16,11 @@ type Second struct {
 	Index          int
 	Clients        int64
 	Sent, Received int64
-	// Owed is the number of receipts that became owed; those never received are lost.
+	// Owed is the number of receipts that became owed. Those that never arrive are lost.
 	Owed int64
 	Traffic
-	// Own and Each are of members of groups, First and Last of clients with requests of their own; the others are nil.
+	// Own and Each are set for members of groups, First and Last for clients with requests of their own. The others are
+	// nil.
 	Own, Each, First, Last *histogram.Histogram
 
 	end time.Duration
@@ -35,14 +36,14 @@ func newSecond(start time.Duration, requests bool) *Second {
 	return s
 }
 
-// Latencies are the histograms by their kinds.
+// Latencies returns the histograms by kind.
 func (s *Second) Latencies() map[string]*histogram.Histogram {
 	all := map[string]*histogram.Histogram{"own": s.Own, "each": s.Each, "first": s.First, "last": s.Last}
 	maps.DeleteFunc(all, func(_ string, h *histogram.Histogram) bool { return h == nil })
 	return all
 }
 
-// headline is the kind of latency that the timeline has.
+// headline returns the kind of latency that the timeline shows.
 func (e *Engine) headline() string {
 	switch {
 	case e.config.Headline != "":
@@ -54,7 +55,7 @@ func (e *Engine) headline() string {
 	}
 }
 
-// Bounds of the table of complaints, whose texts may come from the server.
+// Bounds of the table of complaints, because their texts may come from the server.
 const (
 	maxReasons   = 40
 	maxReasonLen = 200
@@ -79,7 +80,8 @@ func newCollector(e *Engine) *collector {
 	}
 }
 
-// started announces the steady windows in the machine's monotonic time, so that others can measure the same ones.
+// started announces the steady windows in the machine's monotonic time, so that other processes can measure the same
+// windows.
 func (c *collector) started() {
 	origin := clock.Monotonic() - c.engine.now().Microseconds()
 	type window struct {
@@ -102,7 +104,7 @@ func (c *collector) drained() {
 	c.announce(map[string]any{"event": "drained", "at": clock.Monotonic()})
 }
 
-// announce writes one event. A listener that went away does not end the load.
+// announce writes one event. The load continues even if the listener has gone.
 func (c *collector) announce(event map[string]any) {
 	if c.engine.config.Events == nil {
 		return
@@ -119,7 +121,7 @@ func (c *collector) announce(event map[string]any) {
 // take accepts a second from a loop.
 func (c *collector) take(second *Second) { c.taken <- second }
 
-// close waits until every second was handled.
+// close waits until every second is handled.
 func (c *collector) close() {
 	close(c.taken)
 	<-c.done
@@ -171,7 +173,7 @@ func (c *collector) complete(second *Second) {
 	c.timeline.add(second, c.engine.headline())
 }
 
-// eventOf is what those who watch the load hear of a second. A second without a latency has no p95, least of all 0.
+// eventOf returns the event that reports a second. A second without a latency has no p95; it is not 0.
 func (c *collector) eventOf(second *Second) map[string]any {
 	event := map[string]any{
 		"event": "second", "at": clock.Monotonic(), "second": second.Index, "clients": second.Clients,
@@ -203,7 +205,7 @@ func (c *collector) lack(what string) {
 	c.shortages[what]++
 }
 
-// AtMonotonic is the moment of CLOCK_MONOTONIC, in microseconds.
+// AtMonotonic returns the time at which CLOCK_MONOTONIC reads this many microseconds.
 func AtMonotonic(microseconds int64) time.Time {
 	return time.Now().Add(time.Duration(microseconds-clock.Monotonic()) * time.Microsecond)
 }

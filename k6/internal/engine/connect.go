@@ -48,7 +48,7 @@ func (l *loop) connect(c *client, now time.Duration) {
 	l.schedule(c, c.deadline)
 }
 
-// connected continues once the kernel knows the result of the connection attempt.
+// connected continues once the kernel reports the result of the connection attempt.
 func (l *loop) connected(c *client, now time.Duration) {
 	if err := socketError(c.fd, l.engine.address); err != nil {
 		l.setback(c, fmt.Errorf("connect: %w", err), now)
@@ -69,7 +69,7 @@ func (l *loop) connected(c *client, now time.Duration) {
 	l.received(c, nil, now) // a conversation may begin with nothing
 }
 
-// identity is the client's identity towards the server.
+// identity returns the identity that the client presents to the server.
 func (l *loop) identity(c *client) protocol.Identity {
 	return protocol.Identity{
 		Group: l.engine.groupName(c.population, c.groupNumber), Client: c.number, Epoch: l.engine.origin,
@@ -85,7 +85,7 @@ func broken(err error) error {
 	return fmt.Errorf("opening handshake: %w", err)
 }
 
-// tooSlow makes a client try again that did not become a member in time.
+// tooSlow makes a client try again if it did not become a member in time.
 func (l *loop) tooSlow(c *client, now time.Duration) {
 	what := map[state]string{
 		connecting: "connect: timed out", shaking: "opening handshake: timed out",
@@ -107,7 +107,7 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 	l.retry(c, now)
 }
 
-// retry makes a client that is not a member connect again after a pause. It keeps its seat.
+// retry makes a client that is not a member reconnect after a pause. It keeps its seat.
 func (l *loop) retry(c *client, now time.Duration) {
 	l.release(c)
 	l.uncount(c)
@@ -119,8 +119,8 @@ func (l *loop) retry(c *client, now time.Duration) {
 	l.schedule(c, now+retryPause)
 }
 
-// settle books how long a client took to become a member, from the moment at which it was due to connect. A client that
-// never became one counts with the time that it waited.
+// settle records how long a client took to become a member, from when it was due to connect. A client that never became
+// one counts with the time that it waited.
 func (l *loop) settle(c *client, at time.Duration) {
 	if c.settled {
 		return

@@ -10,10 +10,10 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// readSize is what one read takes at most: several hundred draws.
+// readSize bounds what one read takes: several hundred draws.
 const readSize = 64 << 10
 
-// register finds the client by one of its sockets from now on, and has the kernel tell when that is connected.
+// register maps one of the client's sockets to the client, and has the kernel report when the socket is connected.
 func (l *loop) register(c *client, fd int) error {
 	for fd >= len(l.byFD) {
 		l.byFD = append(l.byFD, nil)
@@ -26,7 +26,7 @@ func (l *loop) register(c *client, fd int) error {
 	return nil
 }
 
-// ready reads and writes as far as the kernel allows.
+// ready reads and writes as much as the kernel allows.
 func (l *loop) ready(fd int, events uint32) {
 	c := l.byFD[fd]
 	switch {
@@ -60,7 +60,7 @@ func (l *loop) ready(fd int, events uint32) {
 	l.fire(now) // a message that is due must not wait behind a long batch of reads
 }
 
-// lost handles the end of a connection that the client did not ask for.
+// lost handles the end of a connection that the client did not request.
 func (l *loop) lost(c *client, err error, now time.Duration) {
 	if c.state < opening {
 		l.setback(c, broken(err), now)
@@ -69,7 +69,7 @@ func (l *loop) lost(c *client, err error, now time.Duration) {
 	l.drop(c, fmt.Errorf("connection lost: %w", err))
 }
 
-// fail ends a connection whose server breaks the protocol.
+// fail ends a connection whose server violates the protocol.
 func (l *loop) fail(c *client, err error, now time.Duration) {
 	if c.state < opening {
 		l.setback(c, err, now)
@@ -78,13 +78,13 @@ func (l *loop) fail(c *client, err error, now time.Duration) {
 	l.drop(c, err)
 }
 
-// received takes bytes that arrived at that time. The opening of a connection does not count as traffic.
+// received handles bytes that arrived at time now. The opening of a connection does not count as traffic.
 func (l *loop) received(c *client, data []byte, now time.Duration) {
 	if c.state != shaking {
 		l.passage.ReceivedBytes += int64(len(data))
 	}
 	event, session := &l.event, c.session
-	for c.fd >= 0 && c.session == session { // not a connection that came in the place of this one
+	for c.fd >= 0 && c.session == session { // not a connection that has replaced this one
 		n, err := session.Next(data, event)
 		data = data[n:]
 		switch {
@@ -134,7 +134,7 @@ func (l *loop) transmit(fd int, backlog *[]byte, data []byte) error {
 	return nil
 }
 
-// transmitBacklog sends the backlog, as far as the kernel takes it.
+// transmitBacklog sends as much of the backlog as the kernel takes.
 func (l *loop) transmitBacklog(fd int, backlog *[]byte) error {
 	n, err := write(fd, *backlog)
 	if err != nil && err != unix.EAGAIN {

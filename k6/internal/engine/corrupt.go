@@ -8,7 +8,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// closed answers a server that ends the conversation.
+// closed responds to a server that ends the conversation.
 func (l *loop) closed(c *client, event *protocol.Event) {
 	if c.state == leaving {
 		l.close(c)
@@ -24,7 +24,7 @@ func (l *loop) corrupt(c *client, what string, now time.Duration) {
 	l.describeCorrupt(c, what)
 }
 
-// describeCorrupt tells of the first one in the load.
+// describeCorrupt describes the first corrupt delivery of the load.
 func (l *loop) describeCorrupt(c *client, what string) {
 	l.engine.firstCorrupt.Do(func() {
 		group := l.engine.groupName(c.population, c.groupNumber)

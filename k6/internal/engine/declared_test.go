@@ -15,7 +15,8 @@ import (
 // tongue makes the clients of an engine speak the protocol of the scripted server.
 type tongue func(t testing.TB, config *Config)
 
-// tongues are the clients that speak the same: the built-in ones, and those of docs/examples/whiteboard/protocol.yml.
+// tongues are clients that speak the same protocol: the built-in ones, and those of
+// docs/examples/whiteboard/protocol.yml.
 var tongues = map[string]tongue{"built-in": builtIn, "declared": declaredToo}
 
 func builtIn(_ testing.TB, config *Config) { config.Protocol = "whiteboard-json" }
@@ -25,7 +26,7 @@ func declaredToo(t testing.TB, config *Config) {
 	declare(t, config, "whiteboard")
 }
 
-// declare has clients speak the protocol of an example.
+// declare makes the clients speak the protocol of an example.
 func declare(t testing.TB, config *Config, example string) {
 	t.Helper()
 	text, err := os.ReadFile("../declared/testdata/" + example + ".json")
@@ -37,7 +38,7 @@ func declare(t testing.TB, config *Config, example string) {
 	}
 }
 
-// inBoth plays a truth test with the built-in clients, and with declared ones.
+// inBoth plays a truth test with the built-in clients and with declared ones.
 func inBoth(t *testing.T, play func(*testing.T, func(testing.TB)), test func(t testing.TB, speak tongue)) {
 	t.Helper()
 	t.Parallel()
@@ -68,7 +69,7 @@ func TestDeclaredClientsCountWhatTheBuiltInOnesCount(t *testing.T) {
 	})
 }
 
-// packed is the declaration with MessagePack in the place of JSON.
+// packed uses the declaration with MessagePack instead of JSON.
 func packed(t testing.TB, config *Config) {
 	t.Helper()
 	declaredToo(t, config)
@@ -100,7 +101,7 @@ func TestMessagePackCountsLikeJSON(t *testing.T) {
 	}
 }
 
-// undated is the declaration without the time.
+// undated uses the declaration without the time.
 func undated(t testing.TB, config *Config) {
 	t.Helper()
 	declaredToo(t, config)
@@ -122,7 +123,7 @@ func TestAReceiptWithoutATimeIsKnownByItsID(t *testing.T) {
 	})
 }
 
-// connected is the declaration of a server that makes members of all who connect: nothing acknowledges a join.
+// connected uses the declaration of a server that makes every connected client a member: nothing acknowledges a join.
 func connected(t testing.TB, config *Config) {
 	t.Helper()
 	declaredToo(t, config)
@@ -142,7 +143,7 @@ func TestWhoIsNotAcknowledgedIsAMemberAtOnce(t *testing.T) {
 	})
 }
 
-// lively is the declaration with a join every 100 ms, whose answer is nothing new.
+// lively uses the declaration with a repeated join every 100 ms, whose answer is ignored.
 func lively(t testing.TB, config *Config) {
 	t.Helper()
 	declaredToo(t, config)

@@ -1,7 +1,7 @@
 package engine
 
-// leave ends the membership and begins to close the connection. After its population was dismissed, everything still
-// owed is lost, so the membership then stays.
+// leave ends the membership and begins to close the connection. Once its population is dismissed, everything still owed
+// is lost, so the membership then stays.
 func (l *loop) leave(c *client) {
 	was := c.state
 	if was >= leaving {
@@ -43,7 +43,7 @@ func (l *loop) endMembership(c *client) {
 	}
 }
 
-// endMembershipOf ends a membership in that way.
+// endMembershipOf ends a membership by calling end.
 func (l *loop) endMembershipOf(c *client, end func()) {
 	end()
 	c.askLeft()
@@ -52,8 +52,8 @@ func (l *loop) endMembershipOf(c *client, end func()) {
 	}
 }
 
-// drop notes that the connection ended, by the server or because this machine lacked something. A member stays one,
-// because it did not begin to leave.
+// drop records that the connection ended, because of the server or because this machine lacked a resource. A member
+// stays one, because it did not begin to leave.
 func (l *loop) drop(c *client, reason error) {
 	if c.own != nil && c.state == member {
 		l.breakOff(c, reason, l.now())

@@ -14,23 +14,23 @@ import (
 	"unsafe"
 )
 
-// The truth tests bound times. Beside others a client waits for its CPU, and a machine that stands still breaks every
-// bound. So a test that failed beside others is named and repeated alone, and what it does alone counts. A thread that
-// only sleeps tells how long the machine stood still: a test that fails alone on a machine that ran is failed, and one
-// that fails while the machine stood still has shown nothing, and is played again.
+// The truth tests bound times. In parallel with other tests, a client waits for its CPU, and a machine that stalls
+// breaks every bound. So a test that fails in parallel is reported and repeated alone, and only the result of the
+// repetition counts. A thread that only sleeps measures how long the machine stalled. A test that fails alone without a
+// stall has failed; one that fails during a stall has shown nothing and is played again.
 
 const (
-	// standstill is how late the sleeping thread wakes at least on a machine that stands still. It is as much as
-	// the narrowest bound of a test allows.
+	// standstill is by how much the sleeping thread wakes up late, at least, when the machine stalls. It equals the
+	// narrowest bound of a test.
 	standstill = 8 * time.Millisecond
-	// attempts is how often a test is played alone that fails on such a machine, before it is skipped.
+	// attempts is how often a test that fails during a stall is played alone before it is skipped.
 	attempts = 4
 )
 
-// beside is held by each test that plays beside others, and locked by a test that plays alone.
+// beside is read-locked by each test that runs in parallel, and locked by a test that runs alone.
 var beside sync.RWMutex
 
-// wakes has, for each wake-up of the sleeping thread that was late by a standstill, when and by how much.
+// wakes records when the sleeping thread woke up late by a standstill or more, and by how much.
 var wakes struct {
 	sync.Mutex
 	late []lateWake
@@ -41,15 +41,15 @@ type lateWake struct {
 	by time.Duration
 }
 
-// watchMachine starts the thread that sleeps, until the process ends. It keeps a processor of Go's scheduler for
-// itself, so that it measures the machine and not the load on that scheduler.
+// watchMachine starts the sleeping thread, which runs until the process ends. It keeps a processor of Go's scheduler
+// for itself, so that it measures the machine and not the load on that scheduler.
 func watchMachine() {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	go func() {
 		runtime.LockOSThread()
 		pause := syscall.NsecToTimespec(int64(time.Millisecond))
 		for last := time.Now(); ; {
-			// Interrupted by a signal it wakes early, which does no harm.
+			// A signal wakes it early, which does no harm.
 			_, _, _ = syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&pause)), 0, 0)
 			now := time.Now()
 			if by := now.Sub(last) - time.Millisecond; by >= standstill {
@@ -62,7 +62,7 @@ func watchMachine() {
 	}()
 }
 
-// stoodStill returns the longest time for which the machine stood still since then, or 0.
+// stoodStill returns the longest time for which the machine has stalled since then, or 0.
 func stoodStill(since time.Time) time.Duration {
 	wakes.Lock()
 	defer wakes.Unlock()
@@ -76,7 +76,7 @@ func stoodStill(since time.Time) time.Duration {
 	return longest
 }
 
-// truthTest plays a test, which takes seconds and is left out by -short.
+// truthTest plays a test. Truth tests take seconds, so -short skips them.
 func truthTest(t *testing.T, test func(t testing.TB)) {
 	t.Helper()
 	if testing.Short() {
@@ -85,7 +85,7 @@ func truthTest(t *testing.T, test func(t testing.TB)) {
 	playTruthTest(t, test)
 }
 
-// playTruthTest plays a test beside the others, and alone if it failed.
+// playTruthTest plays a test in parallel with the others, and alone if it failed.
 func playTruthTest(t *testing.T, test func(t testing.TB)) {
 	t.Helper()
 	t.Parallel()
@@ -101,8 +101,8 @@ func playTruthTest(t *testing.T, test func(t testing.TB)) {
 	playAlone(t, test)
 }
 
-// playAlone plays a test until it passes, or fails on a machine that ran. It is skipped where it failed each time while
-// the machine stood still.
+// playAlone plays a test until it passes or fails without a stall. The test is skipped if the machine stalled in each
+// attempt that failed.
 func playAlone(t *testing.T, test func(t testing.TB)) {
 	t.Helper()
 	for n := 1; ; n++ {
@@ -131,7 +131,7 @@ func playAttempt(t *testing.T, test func(t testing.TB)) []string {
 	t.Helper()
 	a := &attempt{TB: t}
 	done := make(chan struct{})
-	go func() { // which Fatal ends
+	go func() { // a goroutine of its own, because Fatal ends it
 		defer close(done)
 		test(a)
 	}()
@@ -142,7 +142,7 @@ func playAttempt(t *testing.T, test func(t testing.TB)) []string {
 	return a.failures
 }
 
-// attempt is a test whose failures are kept instead of told, and that cleans up at its own end.
+// attempt is a test that keeps its failures instead of reporting them, and cleans up when it ends.
 type attempt struct {
 	testing.TB
 	mu       sync.Mutex

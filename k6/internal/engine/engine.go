@@ -1,6 +1,5 @@
-// Package engine plays the clients of one generator process. Groups are dealt to event loops; a loop owns its groups'
-// clients, sockets, ledger and histograms, so nothing is locked per message. The engine follows the schedule and
-// reports.
+// Package engine plays the clients of one generator process. Groups are dealt to event loops. A loop owns its groups'
+// clients, sockets, ledger and histograms, so no message takes a lock. The engine follows the schedule and reports.
 package engine
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// How long a client waits. A slower server is counted, not waited for.
+// How long a client waits. A slower server is counted as a failure and not waited for.
 const (
 	connectTimeout = 10 * time.Second
 	retryPause     = time.Second
@@ -30,35 +29,36 @@ const (
 // Config describes the load to play.
 type Config struct {
 	URL string
-	// Authorities is a file of certificates that alone are trusted: see protocol.Secured.
+	// Authorities is a file of the only certificates that are trusted: see protocol.Secured.
 	Authorities string
-	// Protocol is the name of a built-in protocol. Where there is a Declaration, that is played instead.
+	// Protocol is the name of a built-in protocol. If there is a Declaration, it is played instead.
 	Protocol    string
 	Declaration *declared.Declaration
 	Seed        uint64
 	Schedule    schedule.Schedule
-	// Groups are of each stage.
+	// Groups are the groups of each stage.
 	Groups []schedule.Groups
-	// Segment is this generator's part of the clients, such as 0:1/2; 0:1 and nothing are all of them.
+	// Segment is this generator's part of the clients, such as 0:1/2. Both 0:1 and an empty string mean all of them.
 	Segment string
-	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
+	// Sources are the addresses that the clients connect from, round-robin. If empty, the kernel chooses.
 	Sources []netip.Addr
-	// Spin is how long before something is due a loop stops sleeping and asks the kernel again and again, so that it
-	// acts in time, beside the lead that it learns. It is for processors that nobody else needs.
+	// Spin is how long before something is due a loop stops sleeping and polls the kernel, so that it acts in time. It
+	// adds to the lead, which the loop adapts. It is meant for processors that no other process needs.
 	Spin time.Duration
-	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well
+	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop handles well
 	// over 100,000 deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per
 	// delivery.
 	Loops int
-	// Backoff is how clients pause before they come back from an outage; the zero value is schedule.Reconnecting.
+	// Backoff is how long clients pause before they reconnect after an outage. The zero value means schedule.Reconnecting.
 	Backoff schedule.Backoff
-	// Headline is the kind of latency that the timeline has; nothing is each receipt, or the first one of a request.
+	// Headline is the kind of latency that the timeline shows. An empty string means each receipt, or the first one of a
+	// request.
 	Headline string
-	// Events takes the progress as JSON lines; nil for none.
+	// Events receives the progress as JSON lines; nil for none.
 	Events io.Writer
-	// Meters are the addresses where the time of meters can be asked, with which Events says how clocks differ.
+	// Meters are the addresses at which meters report their time, from which Events states the clocks' differences.
 	Meters []string
-	// OnSecond is called with what happened in each second; nil for no call.
+	// OnSecond is called with the counts of each second; nil for no call.
 	OnSecond func(Second)
 }
 
@@ -67,13 +67,13 @@ type Engine struct {
 	config   Config
 	protocol protocol.Protocol
 	target   *url.URL
-	address  netip.AddrPort // of the target
+	address  netip.AddrPort // the target's address
 	windows  []schedule.Window
 	outages  []*outage
 	end      time.Duration
 	phases   uint64           // the seed of this generator's phases
-	part     int              // of the load, from 0, that this generator plays
-	polls    schedule.Pattern // when members ask for news; the zero value where they do not
+	part     int              // the part of the load that this generator plays, from 0
+	polls    schedule.Pattern // when members ask for news; the zero value if they do not
 	origin   time.Time
 
 	loops       []*loop
@@ -132,7 +132,7 @@ func New(config Config) (*Engine, error) {
 	if e.split() {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(config.Segment))
-		e.phases ^= h.Sum64() // or the generators would send in step
+		e.phases ^= h.Sum64() // otherwise the generators would send in step
 	}
 	e.collector = newCollector(e)
 	for index := range config.Loops {
@@ -145,7 +145,7 @@ func New(config Config) (*Engine, error) {
 	return e, nil
 }
 
-// protocolOf finds the protocol that the clients speak.
+// protocolOf returns the protocol that the clients speak.
 func protocolOf(config Config) (protocol.Protocol, error) {
 	if config.Declaration == nil {
 		return protocol.Find(config.Protocol)
@@ -158,7 +158,7 @@ func protocolOf(config Config) (protocol.Protocol, error) {
 }
 
 // Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the
-// schedule begins; it needs a monotonic reading, and may lie in the future or a little in the past.
+// schedule begins. It needs a monotonic reading, and may lie in the future or a little in the past.
 func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	defer close(e.finished)
 	e.origin = origin
@@ -177,15 +177,15 @@ func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	e.collector.close()
 }
 
-// terms are the rules by which members of a group owe each other receipts.
+// terms returns the rules by which members of a group owe each other receipts.
 func (e *Engine) terms() ledger.Terms {
 	return ledger.Terms{Others: e.protocol.Others, Newest: e.protocol.Newest}
 }
 
-// split tells whether other generators play the rest of the clients.
+// split reports whether other generators play the rest of the clients.
 func (e *Engine) split() bool { return e.config.Segment != "" && e.config.Segment != "0:1" }
 
-// now is the time since the start of the scenario.
+// now returns the time since the start of the scenario.
 func (e *Engine) now() time.Duration { return time.Since(e.origin) }
 
 // follow carries out the schedule: the clients of each population connect, receive messages in flight, and leave.
@@ -210,8 +210,8 @@ func (e *Engine) tell(do func(*loop)) {
 	}
 }
 
-// drain waits for messages in flight to a population that has stopped sending: at least schedule.MinimumDrain, at most
-// the schedule's drain.
+// drain waits for messages in flight to a population that has stopped sending, for at least schedule.MinimumDrain and
+// at most the schedule's drain.
 func (e *Engine) drain(ctx context.Context, p *population) {
 	e.sleepUntil(ctx, p.End+schedule.MinimumDrain)
 	deadline := p.End + e.config.Schedule.Drain()
@@ -229,7 +229,7 @@ func (e *Engine) outstanding() int64 {
 	return sum
 }
 
-// sleepUntil tells whether t was reached before ctx was done.
+// sleepUntil reports whether t was reached before ctx was done.
 func (e *Engine) sleepUntil(ctx context.Context, t time.Duration) bool {
 	select {
 	case <-time.After(t - e.now()):
@@ -239,7 +239,7 @@ func (e *Engine) sleepUntil(ctx context.Context, t time.Duration) bool {
 	}
 }
 
-// stageOf is the stage in whose steady window t lies, the account of an outage in whose window it lies, or
+// stageOf returns the stage whose steady window contains t, the account of the outage whose window contains it, or
 // ledger.Unmeasured.
 func (e *Engine) stageOf(t time.Duration) int {
 	for _, o := range e.outages {
@@ -258,7 +258,7 @@ func (e *Engine) stageOf(t time.Duration) int {
 	return ledger.Unmeasured
 }
 
-// upcoming is the stage whose steady window has not ended at t: ramps belong to the stage they lead to.
+// upcoming returns the stage whose steady window has not ended at t: ramps belong to the stage they lead to.
 func (e *Engine) upcoming(t time.Duration) int {
 	for i, window := range e.windows {
 		if t < window.End {

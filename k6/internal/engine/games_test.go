@@ -11,21 +11,21 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// These truth tests are about typing games, whose rooms the server names.
+// These truth tests cover typing games, whose rooms the server names.
 
 const (
 	typists = 12
 	seats   = 6
-	shortly = 10 // characters: ten keys, and the wrong ones
+	shortly = 10 // characters: ten right keys plus the wrong ones
 )
 
-// quickly leaves out most of the waiting of a room.
+// quickly removes most of the waiting of a room.
 func quickly(faults scripted.GameFaults) scripted.GameFaults {
 	faults.Wait, faults.Countdown = 400*time.Millisecond, 200*time.Millisecond
 	return faults
 }
 
-// gamesFor has all typists come in half a second, and play for that long.
+// gamesFor has all typists connect within half a second and play for that long.
 func gamesFor(seconds float64) schedule.Schedule {
 	return schedule.Schedule{
 		Stages:       []schedule.Stage{{Clients: typists, RampSeconds: 0.5, SteadySeconds: seconds}},
@@ -33,7 +33,7 @@ func gamesFor(seconds float64) schedule.Schedule {
 	}
 }
 
-// typing are the groups of the suite, with games of so many characters.
+// typing returns the groups of the suite, with games of that many characters.
 func typing(length int) schedule.Groups {
 	return schedule.Groups{
 		Size: seats, Pattern: schedule.Patterns["keystrokes"], Length: length,
@@ -41,7 +41,7 @@ func typing(length int) schedule.Groups {
 	}
 }
 
-// playGames has the typists play by way of a scripted server, and returns what both say.
+// playGames has the typists play through a scripted server, and returns the reports of both sides.
 func playGames(
 	t testing.TB, s schedule.Schedule, length int, faults scripted.GameFaults,
 ) (*Report, *Engine, scripted.GameCounts) {
@@ -64,7 +64,7 @@ func playGames(
 	return reportOf(t, e), e, server.Counts()
 }
 
-// gamePings sums what came of the pings of all stages and of none.
+// gamePings sums the counts of the pings of all stages, and of pings that belong to none.
 func gamePings(e *Engine) ledger.Counts {
 	var sum ledger.Counts
 	for _, l := range e.loops {
@@ -75,7 +75,7 @@ func gamePings(e *Engine) ledger.Counts {
 	return sum
 }
 
-// timesSaid is how often the errors have a reason that begins so.
+// timesSaid returns how often the errors have a reason with that prefix.
 func timesSaid(report *Report, reason string) int64 {
 	var sum int64
 	for _, found := range report.Errors {

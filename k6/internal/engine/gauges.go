@@ -2,9 +2,9 @@ package engine
 
 import "sync/atomic"
 
-// gauges count the clients of a loop. Only the loop changes them; every goroutine may read them.
+// gauges count the clients of a loop. Only the loop changes them; any goroutine may read them.
 type gauges struct {
-	playing                      atomic.Int64 // clients that came and did not go, whatever the server makes of them
+	playing                      atomic.Int64 // clients that came and have not left, members or not
 	connected, members, groups   atomic.Int64
 	connectFailures, disconnects atomic.Int64
 }
@@ -33,7 +33,7 @@ func (l *loop) count(c *client) {
 	}
 }
 
-// uncount takes a client from the members, if it counts as one.
+// uncount removes a client from the members, if it counts as one.
 func (l *loop) uncount(c *client) {
 	if c.counted {
 		c.counted = false
@@ -41,8 +41,8 @@ func (l *loop) uncount(c *client) {
 	}
 }
 
-// census returns the counts at the end of a steady window. A member that has been between two connections for longer
-// than the pause between two attempts is missing.
+// census returns the counts at the end of a steady window. A member that has had no connection for longer than the
+// pause between two attempts is missing.
 func (l *loop) census() Clients {
 	clients := l.gauges.read()
 	if !l.engine.protocol.Requests() {
@@ -56,13 +56,13 @@ func (l *loop) census() Clients {
 	return clients
 }
 
-// failed counts a connection or join that did not come about.
+// failed counts a connection or join that failed.
 func (l *loop) failed(reason string) {
 	l.gauges.connectFailures.Add(1)
 	l.engine.collector.complain(reason)
 }
 
-// gauges are those of all loops, now.
+// gauges returns the current sums over all loops.
 func (e *Engine) gauges() Clients {
 	var sum Clients
 	for _, l := range e.loops {
@@ -71,7 +71,7 @@ func (e *Engine) gauges() Clients {
 	return sum
 }
 
-// played is how many steady windows were played to their end, once the load is over.
+// played returns how many steady windows were played to their end, once the load is over.
 func (e *Engine) played() int {
 	count := len(e.windows)
 	for _, l := range e.loops {
@@ -80,8 +80,9 @@ func (e *Engine) played() int {
 	return count
 }
 
-// clients are those at the end of a stage's steady window, and what went wrong since the end of the one before. Each
-// loop counts its own at that border. A goroutine that counted them all would wake up later, in the next ramp.
+// clients returns the clients at the end of a stage's steady window, and the failures since the end of the previous
+// one. Each loop counts its own clients at that border. A goroutine that counted them all would wake up later, in the
+// next ramp.
 func (e *Engine) clients(stage int) Clients {
 	var sum Clients
 	for _, l := range e.loops {

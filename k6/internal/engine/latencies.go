@@ -2,12 +2,12 @@ package engine
 
 import "github.com/pushbench/pushbench/k6/internal/histogram"
 
-// latencies are a loop's latencies in one stage, each from a due time.
+// latencies are a loop's latencies in one stage. Except for gap, each begins at a due time.
 type latencies struct {
 	own   *histogram.Histogram // a message is back at its sender
 	each  *histogram.Histogram // a receipt
 	first *histogram.Histogram // the first receipt of an exchange
-	last  *histogram.Histogram // the last one, of exchanges whose receipts all came
+	last  *histogram.Histogram // the last receipt of an exchange, if all its receipts came
 	gap   *histogram.Histogram // between two receipts of an exchange
 
 	lateness, connect *histogram.Histogram

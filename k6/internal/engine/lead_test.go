@@ -10,7 +10,7 @@ func TestLeadIsTheMedianDelay(t *testing.T) {
 	var found lead
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 1000 {
-		// Seldom, the loop did not get a processor at all: that must not move the lead more than any other delay.
+		// Occasionally the loop gets no processor at all. That must not move the lead more than any other delay.
 		delay := 60*time.Microsecond + time.Duration(random.NormFloat64()*float64(10*time.Microsecond))
 		if random.IntN(20) == 0 {
 			delay = 5 * time.Millisecond

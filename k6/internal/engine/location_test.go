@@ -11,7 +11,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// often is much more than clients of the suite share their positions.
+// often returns a pattern with a much shorter period than that of the suite's clients.
 func often(period time.Duration) schedule.Pattern { return schedule.Pattern{Period: period, Count: 1} }
 
 const (
@@ -19,7 +19,7 @@ const (
 	sharersGroup = 4
 )
 
-// playPositions has clients share positions by way of a scripted server, and returns what both say.
+// playPositions has clients share positions through a scripted server, and returns the reports of both sides.
 func playPositions(
 	t testing.TB, protocol string, pattern schedule.Pattern, faults scripted.LocationFaults,
 ) (*Report, *Engine, scripted.LocationCounts) {
@@ -40,7 +40,7 @@ func playPositions(
 	return reportOf(t, e), e, server.Counts()
 }
 
-// told tells whether clients got what the server told them of. What it told of when they came is owed to nobody.
+// told reports whether clients got what the server sent them. What it sent when they joined is not owed.
 func told(all ledger.Counts, did scripted.LocationCounts) bool {
 	return all.Received <= did.Told && did.Told <= all.Received+all.Ineligible
 }
@@ -60,7 +60,7 @@ func TestAPositionIsAsOldAsItsTransportMakesIt(t *testing.T) {
 				if all.Sent != did.Put || !told(all, did) || all.Lost() != 0 || all.Superseded != 0 {
 					t.Errorf("%+v, the server did %+v", all, did)
 				}
-				missing := all.Sent*(sharersGroup-1) - all.Expected // of members that came later
+				missing := all.Sent*(sharersGroup-1) - all.Expected // owed to members that joined later
 				if missing < 0 || missing > sharers*(sharersGroup-1)/2 || all.Received < sharers*(sharersGroup-1)/2 {
 					t.Errorf("%+v: a position is owed to each other member", all)
 				}

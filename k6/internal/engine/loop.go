@@ -16,9 +16,9 @@ import (
 
 const never = schedule.Never
 
-// loop is a single goroutine over one epoll set. It owns the clients of its groups; a timerfd wakes it when a message
-// is due (exact to tens of microseconds, where the runtime's timers and epoll's own timeout count in milliseconds), an
-// eventfd when somebody posted work.
+// loop is a single goroutine over one epoll set. It owns the clients of its groups. A timerfd wakes it when a message
+// is due, exact to tens of microseconds, while the runtime's timers and epoll's own timeout count in milliseconds. An
+// eventfd wakes it when another goroutine has posted work.
 type loop struct {
 	engine             *Engine
 	gauges             gauges
@@ -28,29 +28,29 @@ type loop struct {
 	lead               lead
 
 	ledger    *ledger.Ledger
-	sidelines []sideline      // by the places in Protocol.Beside
-	groups    []*ledger.Group // of the present population, and so are the clients
-	rooms     rooms           // nil where the server does not name the groups
+	sidelines []sideline      // in the order of Protocol.Beside
+	groups    []*ledger.Group // groups of the current population, like the clients
+	rooms     rooms           // nil if the server does not name the groups
 	clients   []*client
-	courses   []Rooms     // of each stage; none where there are no rooms
-	awaited   int64       // clients that came and have not been members yet
+	courses   []Rooms     // by stage; none if there are no rooms
+	awaited   int64       // clients that were due to connect and have not been members yet
 	stages    []latencies // by account: see Engine.accounts
 	storms    []storm
-	late      []int64 // of each stage: the awaited when its steady window began
+	late      []int64 // by stage: the awaited when its steady window began
 	byFD      []*client
 	pool      pool
 	timers    timers
 	second    *Second
-	owed      int64         // until that second
-	passage   passage       // so far
-	counted   passage       // until that second
-	marks     []passage     // at the borders of the steady windows, begin and end in turn
+	owed      int64         // receipts owed before that second
+	passage   passage       // traffic so far
+	counted   passage       // traffic before that second
+	marks     []passage     // at the borders of the steady windows: begin and end alternate
 	ends      []Clients     // at the ends of the steady windows
 	edge      time.Duration // the next border, or the end of the second
 
 	buf, payload []byte
-	event        protocol.Event // that is being handled
-	dismissed    int            // so many populations are over
+	event        protocol.Event // the event being handled
+	dismissed    int            // number of populations that are over
 	quitting     bool
 	outstanding  atomic.Int64
 	ended        chan struct{}
@@ -91,7 +91,7 @@ func newLoop(e *Engine, index int) (*loop, error) {
 
 func (l *loop) now() time.Duration { return l.engine.now() }
 
-// post has f run by the loop.
+// post makes the loop run f.
 func (l *loop) post(f func()) {
 	l.mu.Lock()
 	l.posted = append(l.posted, f)
@@ -157,7 +157,7 @@ func (l *loop) fire(now time.Duration) {
 	}
 }
 
-// next is when something is due.
+// next returns when something is due.
 func (l *loop) next() time.Duration {
 	next := min(l.edge, l.pool.due())
 	if len(l.timers) > 0 {
@@ -166,7 +166,7 @@ func (l *loop) next() time.Duration {
 	return next
 }
 
-// wait sleeps until a socket is ready, work was posted or something is due, or spins when that is soon.
+// wait sleeps until a socket is ready, work was posted or something is due. If something is due soon, it polls instead.
 func (l *loop) wait(events []unix.EpollEvent) (int, error) {
 	next, early, begin := l.next(), l.engine.config.Spin+time.Duration(l.lead), l.now()
 	if next-begin > early {
@@ -192,12 +192,12 @@ func (l *loop) arm(t time.Duration) {
 		return
 	}
 	l.armed = t
-	wait := max(t-l.now(), time.Nanosecond) // 0 would disarm it
+	wait := max(t-l.now(), time.Nanosecond) // 0 would disarm the timer
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(wait))}
 	_ = unix.TimerfdSettime(l.timer, 0, &spec, nil)
 }
 
-// quit ends the loop, once everything that is due by now was done.
+// quit ends the loop once everything that is due by now is done.
 func (l *loop) quit() {
 	l.fire(l.now())
 	l.quitting = true

@@ -7,8 +7,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// match makes a client ask the server for a room over a separate connection, unless it does so already, and watches it
-// until it is in one.
+// match makes a client ask the server for a room over a separate connection, unless it is doing so already. It watches
+// the client until it is in a room.
 func (l *loop) match(c *client, now time.Duration) {
 	if c.aside == nil && c.playing.next == "" {
 		if err := l.connectAside(c); err != nil {
@@ -21,7 +21,7 @@ func (l *loop) match(c *client, now time.Duration) {
 	l.lookAt(c, c.deadline)
 }
 
-// lookAt makes the loop check at t on a client that is in no room.
+// lookAt makes the loop check at t a client that is in no room.
 func (l *loop) lookAt(c *client, t time.Duration) {
 	if c.state != member {
 		l.schedule(c, t)
@@ -48,8 +48,8 @@ func (l *loop) play(c *client, event *protocol.Event, now time.Duration) {
 	}
 }
 
-// denied makes a client ask again that gets no room, or not the one that it asked for. A join comes too late where the
-// room was closed after the matchmaking: that is no fault.
+// denied makes a client ask again if it gets no room, or not the one that it asked for. A join that comes too late,
+// because the room was closed after the matchmaking, is not an error.
 func (l *loop) denied(c *client, reason string, now time.Duration) {
 	if c.aside != nil {
 		l.unmatched(c, errors.New(reason), now)
@@ -80,7 +80,7 @@ func (l *loop) again(c *client, now time.Duration) {
 func (l *loop) lookAfter(c *client) {
 	now := c.at
 	switch {
-	case now >= c.population.End: // nobody types any more, and no game ends
+	case now >= c.population.End: // no client types any more, and no game ends
 		c.playing.limit = never
 		l.scheduleNext(c)
 	case c.playing.room == nil && now < c.deadline:

@@ -9,7 +9,7 @@ import (
 )
 
 // population is the clients of consecutive stages with the same groups. There is one at a time: before the next one
-// connects, messages in flight to this one drain, and its clients leave.
+// connects, the messages in flight to this one drain and its clients leave.
 type population struct {
 	schedule.Population
 	index int
@@ -20,7 +20,7 @@ func newPopulation(index int, of schedule.Population) *population {
 	return &population{of, index, of.Seats()}
 }
 
-// seat makes the loop's clients of the population. Each connects when it is due to.
+// seat makes the loop's clients of the population. Each connects when it is due.
 func (l *loop) seat(p *population) {
 	groups := map[int]*ledger.Group{}
 	for number, seat := range p.seats {
@@ -65,10 +65,10 @@ func (l *loop) dismiss(p *population) {
 	}
 }
 
-// over tells whether the population was dismissed.
+// over reports whether the population is dismissed.
 func (l *loop) over(p *population) bool { return p.index < l.dismissed }
 
-// groupName is unique over all populations and generators of a load.
+// groupName returns a name that is unique over all populations and generators of a load.
 func (e *Engine) groupName(p *population, number int) string {
 	name := "b-" + strconv.Itoa(number)
 	if p.index > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// These truth tests are about loads whose clients leave for others, on other boards.
+// These truth tests cover loads whose clients are replaced by others, on other boards.
 
 // changing is 30 clients on boards of 5, then 20 and 40 on boards of 10. Its steady windows are whole seconds: 2 to 4,
 // 7 to 9, 10 to 11.
@@ -32,8 +32,8 @@ func playChanging(t testing.TB, faults scripted.Faults) (*Report, *Engine, *scri
 	return play(t, e, server), e, server
 }
 
-// expectExact compares a stage of the changing load with what a server makes of it that loses so many deliveries and
-// nothing else.
+// expectExact compares a stage of the changing load with that of a server that loses this many deliveries and nothing
+// else.
 func expectExact(t testing.TB, report *Report, stage int, lost int64) {
 	t.Helper()
 	planned, size, connected := changing.Stages[stage], []int64{5, 10, 10}[stage], []int64{30, 20, 20}[stage]
@@ -63,7 +63,7 @@ func TestClientsOfTheNextRampAreNotCountedInAStageHoweverLateALoopIs(t *testing.
 	e := newEngine(t, startScripted(t, scripted.Faults{}), growing)
 	for _, l := range e.loops {
 		l.seat(e.populations[0])
-		l.fire(e.windows[1].End) // everything at once, as after a long pause
+		l.fire(e.windows[1].End) // everything is due at once, as after a long pause
 	}
 	for stage, want := range []int64{10, 20} {
 		if got := e.clients(stage).Playing; got != want {

@@ -9,8 +9,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// The truth tests of public protocols: the declarations of docs/examples against servers that speak as their documents
-// say.
+// The truth tests of public protocols play the declarations of docs/examples against servers that behave as the
+// protocols' documents say.
 
 // briefly is one short stage, for servers without faults.
 var briefly = schedule.Schedule{
@@ -51,7 +51,7 @@ func countPublic(t testing.TB, name string) {
 	if stage.Receipts != want || len(report.Errors) > 0 {
 		t.Errorf("%+v %+v, expected %+v", stage.Receipts, report.Errors, want)
 	}
-	// While clients come, one may receive what was sent before it knew of its membership.
+	// While clients join, one may receive what was sent before it was told of its membership.
 	if saw := everything(e); saw.Received+saw.Ineligible != did.Deliveries || saw.Corrupt > 0 {
 		t.Errorf("%+v, and the server delivered %d", saw, did.Deliveries)
 	}

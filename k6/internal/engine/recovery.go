@@ -8,13 +8,13 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// outage is the loops' common knowledge of one kill. A client that loses its connection between the kill and the end of
-// the window is away: it comes back by itself, and what is sent meanwhile is not owed to it.
+// outage is what the loops share about one kill. A client that loses its connection between the kill and the end of the
+// window is away: it reconnects by itself, and what is sent meanwhile is not owed to it.
 type outage struct {
 	schedule.OutageWindow
-	account int          // of the messages that are due in its window, in the ledgers and the latencies
-	clients atomic.Int64 // that are away
-	back    atomic.Int64 // when the last one came back of those that did; 0 for none
+	account int          // in the ledgers and latencies: the account of messages due in its window
+	clients atomic.Int64 // clients that are away
+	back    atomic.Int64 // when the last client came back so far; 0 for none
 }
 
 // storm is one loop's account of an outage.
@@ -29,11 +29,11 @@ type storm struct {
 
 // absence is the time in which a client is away.
 type absence struct {
-	number   int // of the outage
+	number   int // number of the outage
 	since    time.Duration
-	due      time.Duration // when the present attempt to connect was due
-	attempts int           // so many have begun
-	step     time.Duration // when the pause is over, or the present attempt has to be looked at
+	due      time.Duration // when the current attempt to connect was due
+	attempts int           // attempts begun
+	step     time.Duration // when the pause ends, or the current attempt must be checked
 }
 
 func newOutages(s schedule.Schedule) []*outage {
@@ -52,10 +52,10 @@ func newStorms(outages []*outage) []storm {
 	return storms
 }
 
-// accounts is how many there are for messages that are measured: one for each stage, then one for each outage.
+// accounts returns the number of accounts for measured messages: one for each stage, then one for each outage.
 func (e *Engine) accounts() int { return len(e.windows) + len(e.outages) }
 
-// outageAt is the number of the outage by which a connection may end at t; -1 for none.
+// outageAt returns the number of the outage that may end a connection at t; -1 for none.
 func (e *Engine) outageAt(t time.Duration) int {
 	for i, o := range e.outages {
 		if t >= o.Kill && t < o.End {
@@ -65,7 +65,7 @@ func (e *Engine) outageAt(t time.Duration) int {
 	return -1
 }
 
-// part makes a member come back that lost its connection through an outage.
+// part makes a member reconnect that lost its connection through an outage.
 func (l *loop) part(c *client, number int, reason error, now time.Duration) {
 	l.release(c)
 	l.uncount(c)
@@ -85,13 +85,13 @@ func (l *loop) backOff(c *client, now time.Duration) {
 	l.schedule(c, c.away.due)
 }
 
-// attempt counts one of a client that is away.
+// attempt counts one attempt to connect of a client that is away.
 func (l *loop) attempt(c *client) {
 	l.storms[c.away.number].attempts++
 	c.away.attempts++
 }
 
-// returned books that an away client is a member again, or is about to be.
+// returned records that an away client is a member again, or is about to be.
 func (l *loop) returned(c *client, now time.Duration) {
 	for c.nextMessage() < now {
 		l.miss(c)
@@ -109,17 +109,17 @@ func (l *loop) returned(c *client, now time.Duration) {
 	c.away = nil
 }
 
-// miss books the next message of a client that is away: it is lost to the present members.
+// miss records the next message of a client that is away: it is lost to the present members.
 func (l *loop) miss(c *client) {
 	due := c.nextMessage()
 	c.place.Unsent(due, l.engine.stageOf(due))
 	c.messages.Advance()
 }
 
-// isAway tells whether a client is on its way back from an outage.
+// isAway reports whether a client is on its way back from an outage.
 func (c *client) isAway() bool { return c.away != nil && c.state < member }
 
-// settleStorms finds the losses of the population's outages, before the ledger forgets them.
+// settleStorms determines the losses of the population's outages before the ledger drops them.
 func (l *loop) settleStorms(p *population) {
 	for i, o := range l.engine.outages {
 		if o.Stage < p.First || o.Stage > p.Last {
@@ -132,7 +132,7 @@ func (l *loop) settleStorms(p *population) {
 	}
 }
 
-// OutageReport is the result of a kill. The other counts of the stage exclude its messages.
+// OutageReport is the result of a kill. The other counts of the stage exclude the messages of its window.
 type OutageReport struct {
 	Kill        string `json:"kill"`
 	KillUS      int64  `json:"kill_us"` // as planned
@@ -143,20 +143,20 @@ type OutageReport struct {
 	Failed      int64  `json:"failed"`
 	// NotBack are clients that were not members again by the end of the window.
 	NotBack int64 `json:"not_back"`
-	// BackUS is when the last client was a member again; nil where one never was, or none was away.
+	// BackUS is when the last client became a member again; nil if a client never did, or none was away.
 	BackUS *int64 `json:"back_us"`
-	// LastLostUS is when the last message was due that was sent and is missing somewhere; nil for none.
+	// LastLostUS is the due time of the last message that was sent but did not reach every member; nil for none.
 	LastLostUS *int64 `json:"last_lost_us"`
-	// LostAfter are receipts of messages that were due once all clients were back.
+	// LostAfter counts the lost receipts of messages that were due once all clients were back.
 	LostAfter int64    `json:"lost_after"`
 	Messages  Messages `json:"messages"`
 	Receipts  Receipts `json:"receipts"`
-	// Reconnect is from the moment at which the attempt that succeeded was due, Away from the end of the connection.
+	// Reconnect begins when the attempt that succeeded was due, Away at the end of the connection.
 	Reconnect string `json:"reconnect"`
 	Away      string `json:"away"`
 }
 
-// outageReport is that of a stage; nil where nothing is killed.
+// outageReport returns the report of a stage's outage; nil if nothing is killed.
 func (e *Engine) outageReport(stage int) (*OutageReport, error) {
 	for i, o := range e.outages {
 		if o.Stage == stage {
@@ -198,7 +198,7 @@ func (e *Engine) reportOutage(number int) (*OutageReport, error) {
 	return report, err
 }
 
-// moment is t in microseconds; nil for 0.
+// moment returns t in microseconds; nil for 0.
 func moment(t time.Duration) *int64 {
 	if t == 0 {
 		return nil

@@ -14,7 +14,7 @@ const (
 	apart    = 2 * time.Second
 )
 
-// withOutage is a stage of 4 s in which something is killed after 1 s, and messages count apart for 2 s more.
+// withOutage returns a stage of 4 s. After 1 s something is killed, and for 2 s more messages are counted separately.
 func withOutage(kill string) schedule.Schedule {
 	s := oneStage
 	s.Stages = []schedule.Stage{{
@@ -30,7 +30,7 @@ var (
 	longPauses  = schedule.Backoff{Base: time.Second, Cap: time.Second}
 )
 
-// playOutage plays it with short pauses, and does things meanwhile.
+// playOutage plays that stage with short pauses, and calls each function at its time.
 func playOutage(t testing.TB, server *scripted.Server, kill string, at map[time.Duration]func()) StageReport {
 	t.Helper()
 	return playOutageWith(t, shortPauses, server, kill, at)
@@ -66,7 +66,7 @@ func restart(t testing.TB, server *scripted.Server) func() {
 	}
 }
 
-// expectUsual says that all is well with the messages outside of the outage, which leaves a second.
+// expectUsual expects the messages outside of the outage to be complete. The outage leaves one second for them.
 func expectUsual(t testing.TB, stage StageReport) {
 	t.Helper()
 	if want := int64(players * groupSize); stage.Receipts.Expected != want || stage.Receipts.Received != want {
@@ -160,7 +160,7 @@ func TestOthersAreOwedWhatAKilledWorkersClientsCannotSend(t *testing.T) {
 		if reset != players/every || o.Disconnects != int64(reset) || o.NotBack != 0 || o.Failed != 0 {
 			t.Errorf("%+v: expected %d clients to come back at once", o, reset)
 		}
-		// Pauses are of 0 to 1 s, and each client sends once a second to those that are left, 2 at least.
+		// Pauses last 0 to 1 s, and each client sends once a second to the remaining members, of whom there are at least 2.
 		n, lost := o.Messages.Unsent, o.Receipts.Lost
 		if n < 3 || n > int64(reset) || lost < 2*n || lost > (n+1)*groupSize {
 			t.Errorf("%+v: expected a few messages that could not be sent, which the others miss", o)

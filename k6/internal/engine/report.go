@@ -29,7 +29,7 @@ type Report struct {
 	Shortages          []ErrorCount   `json:"shortages"`
 }
 
-// Versions are those of the generator.
+// Versions are the versions of the generator.
 type Versions struct {
 	Extension string `json:"extension"`
 	K6        string `json:"k6"`
@@ -45,23 +45,23 @@ type StageReport struct {
 	Clients    Clients        `json:"clients"`
 	Messages   Messages       `json:"messages"`
 	Receipts   Receipts       `json:"receipts"`
-	Arrived    int64          `json:"arrived"` // receipts that came in the steady window, whenever they were due
+	Arrived    int64          `json:"arrived"` // receipts that arrived in the steady window, whenever they were due
 	Traffic    Traffic        `json:"traffic"`
-	Rooms      *Rooms         `json:"rooms,omitempty"` // where the server names the groups
-	SpunUS     int64          `json:"spun_us"`         // time that event loops spent on asking the kernel in vain
+	Rooms      *Rooms         `json:"rooms,omitempty"` // if the server names the groups
+	SpunUS     int64          `json:"spun_us"`         // time that event loops polled the kernel without an event
 	Histograms Histograms     `json:"histograms"`
-	// Beside are the exchanges beside the first, by their names. All that is above is of the first one, but for the
-	// lateness, which is of all.
+	// Beside are the exchanges beside the first, by name. Everything above covers the first exchange only, except the
+	// lateness, which covers all.
 	Beside map[string]BesideReport `json:"beside,omitempty"`
-	// Outage is nil where nothing is killed. Messages, receipts and latencies above are without those of its window.
+	// Outage is nil if nothing is killed. The messages, receipts and latencies above exclude those of its window.
 	Outage *OutageReport `json:"outage,omitempty"`
 }
 
 // Clients are counted at the end of the steady window, Late at its beginning.
 type Clients struct {
 	Target          int64 `json:"target"`
-	Playing         int64 `json:"playing"` // connected, or trying
-	Late            int64 `json:"late"`    // were due to connect, and no members yet
+	Playing         int64 `json:"playing"` // connected or trying to connect
+	Late            int64 `json:"late"`    // due to connect but not members yet
 	Connected       int64 `json:"connected"`
 	Members         int64 `json:"members"`
 	Groups          int64 `json:"groups"`
@@ -69,7 +69,7 @@ type Clients struct {
 	Disconnects     int64 `json:"disconnects"`
 }
 
-// Messages are those due in the steady window.
+// Messages counts the messages due in the steady window.
 type Messages struct {
 	Due    int64 `json:"due"`
 	Sent   int64 `json:"sent"`
@@ -88,7 +88,7 @@ type Receipts struct {
 	Superseded int64 `json:"superseded"`
 }
 
-// Traffic is TCP payload of the clients' sockets, in a steady window or in a second.
+// Traffic is the TCP payload of the clients' sockets, in a steady window or in a second.
 type Traffic struct {
 	SentBytes     int64 `json:"sent_bytes"`
 	ReceivedBytes int64 `json:"received_bytes"`
@@ -103,8 +103,7 @@ func (t Traffic) since(before Traffic) Traffic {
 	return Traffic{t.SentBytes - before.SentBytes, t.ReceivedBytes - before.ReceivedBytes}
 }
 
-// Histograms are encoded HdrHistograms of microseconds, of what comes of the load's exchanges; nothing where that is
-// not so.
+// Histograms are encoded HdrHistograms of microseconds. Those that do not apply to the load's exchanges are empty.
 type Histograms struct {
 	Own      string `json:"own,omitempty"`
 	Each     string `json:"each,omitempty"`
@@ -115,12 +114,13 @@ type Histograms struct {
 	Connect  string `json:"connect"`
 }
 
-// Timeline has one entry a second: of arrival, but Expected and Lost are of the messages that were due in it.
+// Timeline has one entry a second, by time of arrival. Expected and Lost count the messages that were due in that
+// second.
 type Timeline struct {
 	Clients       []int64   `json:"clients"`
 	Sent          []int64   `json:"sent"`
 	Received      []int64   `json:"received"`
-	Latency       []*string `json:"latency"` // of the headline
+	Latency       []*string `json:"latency"` // latency of the headline
 	Expected      []int64   `json:"expected"`
 	Lost          []int64   `json:"lost"`
 	SentBytes     []int64   `json:"sent_bytes"`
@@ -142,13 +142,13 @@ func (t *Timeline) add(second *Second, headline string) {
 	t.Latency = append(t.Latency, encoded)
 }
 
-// ErrorCount is a failure that clients saw.
+// ErrorCount counts a failure that clients observed.
 type ErrorCount struct {
 	Reason string `json:"reason"`
 	Count  int64  `json:"count"`
 }
 
-// Report returns the load report, once the load is over. Stages whose steady window was not played to its end are left
+// Report returns the load report once the load is over. Stages whose steady window was not played to its end are left
 // out. K6 is the version of the k6 that plays.
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	<-e.finished
@@ -174,7 +174,8 @@ func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	return r, nil
 }
 
-// timeline is the collector's with what only the ledgers know, and only at the end: which messages were lost.
+// timeline returns the collector's timeline, completed with the lost messages, which only the ledgers count and only at
+// the end.
 func (e *Engine) timeline() Timeline {
 	t := e.collector.timeline
 	t.Expected, t.Lost = make([]int64, len(t.Sent)), make([]int64, len(t.Sent))
@@ -222,7 +223,7 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 	return stage, err
 }
 
-// counts are those of an account, of all loops.
+// counts returns the sum of an account over all loops.
 func (e *Engine) counts(account int) ledger.Counts {
 	var counts ledger.Counts
 	for _, l := range e.loops {

@@ -13,16 +13,16 @@ import (
 // exchangeTimeout is how long a client waits for a complete answer. Receipts that have not arrived by then are lost.
 const exchangeTimeout = 30 * time.Second
 
-// pool assigns the due exchanges of all clients together to clients that have none open. The longest idle one is next,
-// so that no connection is idle for long.
+// pool assigns the due exchanges of all clients together to clients that have none open. The client that has been idle
+// longest is next, so that no connection is idle for long.
 type pool struct {
 	arrivals schedule.Sequence
-	until    time.Duration // 0 where each client has a sequence of its own
+	until    time.Duration // 0 if each client has a sequence of its own
 	idle     []*client
-	account  *ledger.Own // of exchanges for which no client was idle
+	account  *ledger.Own // exchanges for which no client was idle
 }
 
-// openPool begins to deal the exchanges of a population.
+// openPool begins to assign the exchanges of a population.
 func (l *loop) openPool(p *population) {
 	pattern := p.Groups.Pattern.Part(len(l.engine.loops))
 	arrivals := pattern.Sequence(l.engine.phases, l.index, 0)
@@ -30,7 +30,7 @@ func (l *loop) openPool(p *population) {
 	l.pool = pool{arrivals: arrivals, until: p.End, account: l.ledger.NewOwn()}
 }
 
-// due is when the next exchange is due; never where there is none.
+// due returns when the next exchange is due; never if there is none.
 func (p *pool) due() time.Duration {
 	if p.until == 0 {
 		return never
@@ -64,7 +64,8 @@ func (l *loop) arrive(now time.Duration) {
 	l.pool.account.Unsent(due, l.engine.stageOf(due), l.engine.protocol.Receipts)
 }
 
-// request begins an exchange that is due. Where the client was busy until later, that is not the generator's lateness.
+// request begins an exchange that is due. If the client was busy until later, the delay is not counted as the
+// generator's lateness.
 func (l *loop) request(c *client, due, now time.Duration) {
 	stage := l.engine.stageOf(due)
 	c.own.Begin(due, stage, l.engine.protocol.Receipts)
@@ -110,7 +111,7 @@ func (l *loop) actAlone(c *client, now time.Duration) {
 	l.request(c, due, now)
 }
 
-// receipt books one receipt of the open exchange.
+// receipt records one receipt of the open exchange.
 func (l *loop) receipt(c *client, index int, now time.Duration) {
 	got := c.own.Receive(index)
 	switch got.Outcome {
@@ -156,14 +157,14 @@ func (l *loop) done(c *client, event *protocol.Event, now time.Duration) {
 	l.idle(c, now)
 }
 
-// hungUp handles a connection that the server ended, of a client with requests of its own.
+// hungUp handles a connection that the server ended, for a client with requests of its own.
 func (l *loop) hungUp(c *client, now time.Duration) {
 	event := &l.event
 	err := c.session.End(event)
 	switch {
 	case err != nil:
 		l.breakOff(c, fmt.Errorf("connection lost: %w", err), now)
-	case event.Kind == protocol.Nothing: // between two exchanges it may do so
+	case event.Kind == protocol.Nothing: // the server may end it between two exchanges
 		l.reconnect(c, now)
 	default:
 		event.Last = true
@@ -183,8 +184,8 @@ func (l *loop) breakOff(c *client, reason error, now time.Duration) {
 	l.reconnect(c, now)
 }
 
-// reconnect gives a client another connection: at once, or after a pause where nothing came of the last one. A client
-// stays a member meanwhile, until an attempt fails.
+// reconnect gives a client another connection: at once, or after a pause if the last connection served no exchange. The
+// client stays a member meanwhile, until an attempt fails.
 func (l *loop) reconnect(c *client, now time.Duration) {
 	c.own.End()
 	if c.served == 0 {
@@ -196,7 +197,7 @@ func (l *loop) reconnect(c *client, now time.Duration) {
 	l.connect(c, now)
 }
 
-// giveUp books the exchanges that were due while a client had no connection.
+// giveUp records the exchanges that were due while a client had no connection.
 func (l *loop) giveUp(c *client) {
 	if !c.settled || !c.population.Groups.Pattern.Own() {
 		return

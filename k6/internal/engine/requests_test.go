@@ -15,7 +15,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// streams are the clients that speak the same: the built-in one, and that of a declaration. So are posts.
+// streams are clients that speak the same protocol: the built-in one, and that of a declaration. The same applies to
+// posts.
 var (
 	streams = []string{"token-stream-sse", "declared token-stream"}
 	posts   = []string{"posts-http", "declared posts"}
@@ -23,7 +24,7 @@ var (
 
 var tokensOfStream = int64(len([]rune(protocol.TokenText)))
 
-// twoSeconds has a window of two seconds after one of everybody connecting.
+// twoSeconds returns a stage in which all clients connect within one second, followed by a window of two seconds.
 func twoSeconds(clients int) schedule.Schedule {
 	return schedule.Schedule{
 		Stages:       []schedule.Stage{{Clients: clients, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 2}},
@@ -31,7 +32,7 @@ func twoSeconds(clients int) schedule.Schedule {
 	}
 }
 
-// playRequests has clients make requests of a scripted server, and returns what both say.
+// playRequests has clients make requests of a scripted server, and returns the reports of both sides.
 func playRequests(
 	t testing.TB, name string, pattern schedule.Pattern, clients int, faults scripted.HTTPFaults,
 ) (*Report, *Engine, scripted.HTTPCounts) {
@@ -39,7 +40,7 @@ func playRequests(
 	return playRequestsBy(t, twoSeconds(clients), name, pattern, faults)
 }
 
-// playRequestsBy does the same by another schedule, of one stage.
+// playRequestsBy is playRequests with another schedule, of one stage.
 func playRequestsBy(
 	t testing.TB, by schedule.Schedule, name string, pattern schedule.Pattern, faults scripted.HTTPFaults,
 ) (*Report, *Engine, scripted.HTTPCounts) {
@@ -69,7 +70,7 @@ func playRequestsBy(
 	return reportOf(t, e), e, server.Counts()
 }
 
-// inEach plays a truth test with each of the clients that speak the same.
+// inEach plays a truth test with each of these clients, which speak the same protocol.
 func inEach(t *testing.T, names []string, test func(t testing.TB, name string)) {
 	t.Helper()
 	t.Parallel()
@@ -156,8 +157,7 @@ func TestAClientThatIsBusyWhenARequestIsDueMakesItLate(t *testing.T) {
 		if stage.Messages.Due != 40 || stage.Receipts.Received != 40 {
 			t.Errorf("%+v %+v: expected 40, all answered", stage.Messages, stage.Receipts)
 		}
-		// Of the requests that are due in the stall, the first of a client waits for its end, and a second one for the
-		// first.
+		// A client's first request that is due in the stall waits for its end, and a second one waits for the first.
 		if waited := decode(t, stage.Histograms.Last); waited.Max() < 1_200_000 || waited.Max() > 1_600_000 {
 			t.Errorf("longest response %d us, expected up to 1.5 s", waited.Max())
 		}
@@ -224,7 +224,7 @@ func TestWhatIsNotNumberedIsCountedAllTheSame(t *testing.T) {
 				faults.FirstDelay = 20 * time.Millisecond
 				_, e, did := playRequests(t, "unnumbered token-stream", schedule.Patterns["closed"], 5, faults)
 				sum, cut := everything(e), did.Cut*(tokensOfStream-tokensOfStream/2)
-				// A token that comes twice is one too many at the end of its stream.
+				// A repeated token is one too many at the end of its stream.
 				if sum.Sent == 0 || sum.Lost() != did.DroppedTokens+cut || sum.Corrupt != did.RepeatedTokens {
 					t.Errorf("%+v, the server made %+v", sum, did)
 				}
@@ -254,7 +254,7 @@ func TestALateTokenIsOneLongGap(t *testing.T) {
 	})
 }
 
-// beyond counts the values that are at least so long.
+// beyond counts the values of at least that length.
 func beyond(of *hdrhistogram.Histogram, length time.Duration) (found int64) {
 	for _, bar := range of.Distribution() {
 		if bar.From >= length.Microseconds() {
@@ -264,7 +264,7 @@ func beyond(of *hdrhistogram.Histogram, length time.Duration) (found int64) {
 	return found
 }
 
-// What the client connects to never answers, or stops in the middle.
+// The server that the client connects to never answers, or stops in the middle of an answer.
 func TestAnAnswerThatIsNotCompleteInTimeIsLost(t *testing.T) {
 	const twoTokens = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
 		"e\r\nid:0\ndata: P\n\n\r\n" + "e\r\nid:1\ndata: u\n\n\r\n"
@@ -293,7 +293,7 @@ func begin(t *testing.T, l *loop) *client {
 	return c
 }
 
-// expectLostInTime expects a client to wait for the rest of an answer until its time is over, and then to begin anew.
+// expectLostInTime expects a client to wait for the rest of an answer until its timeout, and then to start again.
 func expectLostInTime(t *testing.T, name, protocol, answered string, owed, came int64) {
 	t.Helper()
 	l := benchLoop(t, protocol, schedule.Groups{Size: 1, Pattern: schedule.Pattern{Rate: 10}}, 1)

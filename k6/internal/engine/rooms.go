@@ -11,27 +11,28 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// Rooms are groups that the server names: a client asks for one, plays a game in it, and asks for the next one when
-// that is over. Every client of a room is of the same loop, for each loop asks for games of a length of its own.
+// Rooms are groups that the server names: a client asks for one, plays a game in it, and asks for the next one when the
+// game is over. All clients of a room belong to the same loop, because each loop asks for games of a length of its own.
 
-// roomPlaces is how many clients may be in a room one after the other; six have a seat, and some may have left.
+// roomPlaces is how many clients may be in a room over its lifetime; six have a seat, and some may have left.
 const roomPlaces = 64
 
-// courseTimeout is how long a client waits for the start of a game that it has joined, and for the end of one in which
-// it has typed everything. Others of the room may take longer where their keys come as independent users' do.
+// courseTimeout is how long a client waits for the start of a game that it has joined, and for the end of a game in
+// which it has typed everything. Other clients of the room may take longer if their keys arrive like those of
+// independent users.
 const courseTimeout = 30 * time.Second
 
-// rooms are those of a loop by their names.
+// rooms are a loop's rooms by name.
 type rooms map[string]*room
 
 // room is a group and the clients that are in it.
 type room struct {
 	name    string
 	group   *ledger.Group
-	players []*client // by slot; nil where one has left
-	numbers []int     // of the clients, by slot, whether they have left or not
-	over    bool      // somebody has heard of the end
-	gone    bool      // nobody is in it any more whom the server can reach
+	players []*client // by slot; nil if the client has left
+	numbers []int     // client numbers by slot, whether the clients have left or not
+	over    bool      // a client has received the end of the game
+	gone    bool      // no client in it is connected any more
 }
 
 // Rooms counts the rooms that began and ended in a steady window.
@@ -40,7 +41,7 @@ type Rooms struct {
 	Ended int64 `json:"ended"`
 }
 
-// slotOf is the slot of a client; -1 of one that never was in the room.
+// slotOf returns the slot of a client; -1 if it never was in the room.
 func (r *room) slotOf(number int) int {
 	if r == nil {
 		return -1
@@ -50,14 +51,14 @@ func (r *room) slotOf(number int) int {
 
 // game is a client's state in a room, or on the way into one.
 type game struct {
-	room  *room         // nil where it is in none
+	room  *room         // nil if the client is in none
 	next  string        // the room that it asks to join
-	left  int           // so many messages it still has to send
-	rests bool          // it has nothing to send now
-	limit time.Duration // when it has to be looked after; never where it has not
+	left  int           // messages still to send
+	rests bool          // the client has nothing to send now
+	limit time.Duration // when the client's time limit ends; never if it has none
 }
 
-// part is the number of a generator among those that share the clients, from its segment, such as 1/4:1/2.
+// part returns the number of a generator among those that share the clients, from its segment, such as 1/4:1/2.
 func part(segment string) int {
 	begin, end, _ := strings.Cut(segment, ":")
 	from, to := fraction(begin), fraction(end)
@@ -80,8 +81,8 @@ func fraction(text string) float64 {
 	return number / divisor
 }
 
-// length is how long the games are that the loop's clients ask for. No other loop asks for the same, here or in another
-// generator, so the server never puts their clients into one room.
+// length returns the length of the games that the loop's clients ask for. No other loop asks for the same length, in
+// this generator or another, so the server never puts clients of two loops into one room.
 func (l *loop) length(p *population) int {
 	if l.rooms == nil {
 		return 0
@@ -133,7 +134,7 @@ func (l *loop) begun(c *client, now time.Duration) {
 	l.scheduleNext(c)
 }
 
-// pressed books a key that was due then. After the last one of the game the client has nothing to send.
+// pressed records a key that was due then. After the last key of the game the client has nothing to send.
 func (c *client) pressed(due time.Duration) {
 	if c.playing.left--; c.playing.left == 0 {
 		c.playing.rests, c.playing.limit = true, due+courseTimeout
@@ -141,7 +142,7 @@ func (c *client) pressed(due time.Duration) {
 }
 
 // gameOver takes a client out of a room that is over, and makes it ask for the next one. Everything still owed to the
-// client is lost, because the end comes last. A server that ends a game early makes itself less work, so that counts as
+// client is lost, because the end comes last. A server that ends a game early does less work, so that counts as
 // corrupt.
 func (l *loop) gameOver(c *client, now time.Duration) {
 	r := c.playing.room
@@ -176,7 +177,7 @@ func (l *loop) exit(c *client) {
 	c.askLeft()
 }
 
-// vacate takes a client off the list of a room, and forgets the room where nobody is left whom the server can reach.
+// vacate removes a client from a room, and drops the room once no client in it is connected.
 func (l *loop) vacate(c *client, r *room) {
 	r.players[c.slot] = nil
 	c.playing.room = nil
@@ -195,13 +196,13 @@ func (l *loop) vacate(c *client, r *room) {
 	}
 }
 
-// abandonRooms forgets all rooms.
+// abandonRooms drops all rooms.
 func (l *loop) abandonRooms() {
 	l.gauges.groups.Add(-int64(len(l.rooms)))
 	clear(l.rooms)
 }
 
-// rooms sums those of a stage; nil where the server names no groups.
+// rooms sums the counts of a stage; nil if the server names no groups.
 func (e *Engine) rooms(stage int) *Rooms {
 	if !e.protocol.Matched {
 		return nil

@@ -10,9 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These tests drive a loop with what a server says, without waiting for it.
+// These tests feed a loop the bytes that a server sends, without waiting for them.
 
-// takeSeat has a client be in the room of that number, whose game is that long. What it connects to never answers.
+// takeSeat puts a client into the room of that number, whose game has that length. The server that the client connects
+// to never answers.
 func takeSeat(t testing.TB, l *loop, c *client, room, length int) {
 	t.Helper()
 	c.deadline = connectTimeout
@@ -27,12 +28,12 @@ func takeSeat(t testing.TB, l *loop, c *client, room, length int) {
 	}
 }
 
-// say has a client receive a text message at that time.
+// say makes a client receive a text message at that time.
 func say(l *loop, c *client, now time.Duration, format string, values ...any) {
 	l.received(c, textFrame(nil, fmt.Appendf(nil, format, values...)), now)
 }
 
-// stateFrame appends what a server says of key seq of a client.
+// stateFrame appends what a server sends about key seq of a client.
 func stateFrame(l *loop, buf []byte, c *client, seq uint32, due time.Duration) []byte {
 	keys, wrong := int(seq)+1, (int(seq)+1+c.number%20)/20
 	return textFrame(buf, fmt.Appendf(nil,
@@ -58,7 +59,7 @@ func TestAGameThatDoesNotEndIsLeft(t *testing.T) {
 	takeSeat(t, l, c, 0, shortly)
 	say(l, c, time.Second, `42["pvp:start",{"roomId":"r-0"}]`)
 	playUntilLimit(l, c)
-	keys := c.place.Send(c.at, 0) // the next one's number
+	keys := c.place.Send(c.at, 0) // the number of the next key
 	if int(keys) != shortly || c.at < courseTimeout+2*time.Second {
 		t.Fatalf("%d keys, and the loop looks at the client after %s", keys, c.at)
 	}
@@ -66,14 +67,14 @@ func TestAGameThatDoesNotEndIsLeft(t *testing.T) {
 	expectLeft(t, l, c, "a game did not end in time")
 }
 
-// playUntilLimit has a client do what is due until the loop has to look after it.
+// playUntilLimit makes a client do what is due until its time limit.
 func playUntilLimit(l *loop, c *client) {
 	for c.at != c.playing.limit {
 		l.act(c, c.at)
 	}
 }
 
-// expectLeft expects that a client has given its room and connection up, and will connect again.
+// expectLeft expects that a client has left its room, closed its connection, and will connect again.
 func expectLeft(t *testing.T, l *loop, c *client, reason string) {
 	t.Helper()
 	gauges := &l.gauges
@@ -117,7 +118,7 @@ func TestARoomIsForgottenOnceThoughTheServerLostOneOfItsPlayers(t *testing.T) {
 		takeSeat(t, l, c, 0, shortly)
 		say(l, c, 0, `42["pvp:start",{"roomId":"r-0"}]`)
 	}
-	own, err := unix.Dup(lost.fd) // which is everybody's here
+	own, err := unix.Dup(lost.fd) // all clients share this descriptor here
 	if err != nil {
 		t.Fatal(err)
 	}

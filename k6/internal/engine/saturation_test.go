@@ -14,7 +14,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// These truth tests are about a server that has too little of something, and a generator that has.
+// These truth tests cover a server that lacks a resource, and a generator that does.
 
 // full is 260 clients on boards of 20, which is 5,200 deliveries a second. Its steady window is seconds 2 to 6.
 var full = schedule.Schedule{
@@ -47,7 +47,7 @@ func TestConnectsCountFromWhenTheyWereDueThroughEveryRefusal(t *testing.T) {
 		s := schedule.Schedule{Stages: []schedule.Stage{{Clients: players, RampSeconds: 0.5, SettleSeconds: 0.5,
 			SteadySeconds: 5}}}
 		stage := play(t, newEngine(t, server, s), server).Stages[0]
-		// Due in the first half second, and every second after that: all succeed with the attempt 4 s later.
+		// They are due in the first half second. Every second after that, all succeed with the attempt 4 s later.
 		connect := decode(t, stage.Histograms.Connect)
 		if connect.TotalCount() != players || connect.Min() < 3_990_000 || connect.ValueAtQuantile(99) > 4_100_000 {
 			t.Errorf("%d connected after %d to %d us, expected %d after 4 s", connect.TotalCount(), connect.Min(),
@@ -122,7 +122,7 @@ func TestALoadThatIsInterruptedKeepsTheStagesThatWerePlayed(t *testing.T) {
 			return schedule.Stage{Clients: clients, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 2}
 		}
 		e := newEngine(t, server, schedule.Schedule{Stages: []schedule.Stage{of(20), of(40), of(60)}, DrainSeconds: 5})
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // in the second stage
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // reached in the second stage
 		defer cancel()
 		e.Play(ctx, time.Now())
 		if took := e.now(); took > 5*time.Second+2*closeTimeout {
@@ -138,7 +138,7 @@ func TestALoadThatIsInterruptedKeepsTheStagesThatWerePlayed(t *testing.T) {
 	})
 }
 
-// TestAGeneratorThatMayOpenTooFewFilesSaysSo plays in a process of its own, which may open 60 files for 80 clients.
+// TestAGeneratorThatMayOpenTooFewFilesSaysSo runs in a process of its own, which may open 60 files for 80 clients.
 func TestAGeneratorThatMayOpenTooFewFilesSaysSo(t *testing.T) {
 	const limited = "PUSH_TEST_LIMITED_URL"
 	if url := os.Getenv(limited); url != "" {

@@ -6,7 +6,7 @@ import "time"
 type passage struct {
 	Traffic
 	arrived int64         // receipts
-	spun    time.Duration // time in which a loop asked the kernel in vain
+	spun    time.Duration // time in which a loop polled the kernel without an event
 }
 
 func (p *passage) add(other passage) {
@@ -19,7 +19,7 @@ func (p passage) since(before passage) passage {
 	return passage{p.Traffic.since(before.Traffic), p.arrived - before.arrived, p.spun - before.spun}
 }
 
-// cross goes over the edge. Where a second ends at a border both see the same passage, so that seconds add up to
+// cross handles the edge. If a second ends at a border, both use the same passage, so that the seconds add up to the
 // windows.
 func (l *loop) cross() {
 	if l.edge == l.border() {
@@ -36,7 +36,7 @@ func (l *loop) cross() {
 	l.edge = min(l.second.end, l.border())
 }
 
-// border is the next beginning or end of a steady window.
+// border returns the next beginning or end of a steady window.
 func (l *loop) border() time.Duration {
 	crossed := len(l.marks)
 	if crossed == 2*len(l.engine.windows) {
@@ -49,7 +49,7 @@ func (l *loop) border() time.Duration {
 	return window.End
 }
 
-// passed is the traffic in the steady window of the stage.
+// passed returns the traffic in the steady window of the stage.
 func (l *loop) passed(stage int) passage { return l.marks[2*stage+1].since(l.marks[2*stage]) }
 
 // endSecond hands the second over and begins the next one.

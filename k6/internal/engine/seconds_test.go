@@ -13,8 +13,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// What OnSecond is told is what dashboards show during the load, so it has to come to the same as the ledger and the
-// report.
+// Dashboards show what OnSecond receives during the load, so it has to agree with the ledger and the report.
 func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 	truthTest(t, func(t testing.TB) {
 		const delay = 5 * time.Millisecond
@@ -37,7 +36,7 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 				t.Errorf("second %d: %d latencies of %d receipts", second.Index, second.Each.Count(),
 					second.Received)
 			}
-			if second.Own.Count() > 0 && second.Own.Quantile(50) < delay-delay/500 { // 3 digits
+			if second.Own.Count() > 0 && second.Own.Quantile(50) < delay-delay/500 { // histograms keep 3 digits
 				t.Errorf("second %d: echo p50 %s is below the delay", second.Index, second.Own.Quantile(50))
 			}
 		}
@@ -64,8 +63,8 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 	})
 }
 
-// expectToldSeconds holds the events of the seconds against what was owed, and the p95 of the headline in each; 0 is
-// that of a second without one, which is not told.
+// expectToldSeconds compares the events of the seconds with what was owed, and with the p95 of the headline in each
+// second. 0 stands for a second without a p95, whose event has none.
 func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64) {
 	t.Helper()
 	lines := bufio.NewScanner(events)
@@ -105,7 +104,7 @@ func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64
 	}
 }
 
-// expectSecondsToAddUp holds the timeline against the whole load and against every stage whose steady window is whole
+// expectSecondsToAddUp compares the timeline with the whole load, and with every stage whose steady window is whole
 // seconds.
 func expectSecondsToAddUp(t testing.TB, e *Engine, report *Report) {
 	t.Helper()

@@ -15,10 +15,10 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// resolveTimeout bounds the look-up of the target's name, and each attempt to find out which of its addresses answers.
+// resolveTimeout bounds the look-up of the target's name, and each test of whether one of its addresses answers.
 const resolveTimeout = 5 * time.Second
 
-// resolve finds the address of the target: the first one that accepts a connection where its name has several.
+// resolve returns the address of the target. If its name has several, it is the first one that accepts a connection.
 func resolve(target *url.URL) (netip.AddrPort, error) {
 	host, port := protocol.Address(target)
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
@@ -43,7 +43,7 @@ func resolve(target *url.URL) (netip.AddrPort, error) {
 	return at(addresses[0]), nil
 }
 
-// source is the address that the client connects from; the zero Addr leaves it to the kernel.
+// source returns the address that the client connects from; the zero Addr leaves the choice to the kernel.
 func (e *Engine) source(number int) netip.Addr {
 	if len(e.config.Sources) == 0 {
 		return netip.Addr{}
@@ -51,7 +51,7 @@ func (e *Engine) source(number int) netip.Addr {
 	return e.config.Sources[number%len(e.config.Sources)]
 }
 
-// openSocket begins a connection, which is made or has failed once the socket can be written to.
+// openSocket begins a connection. It is established or has failed once the socket becomes writable.
 func openSocket(to netip.AddrPort, from netip.Addr) (fd int, err error) {
 	family := unix.AF_INET
 	if to.Addr().Is6() {
@@ -71,7 +71,7 @@ func openSocket(to netip.AddrPort, from netip.Addr) (fd int, err error) {
 		return fd, fmt.Errorf("socket: %w", err)
 	}
 	if from.IsValid() {
-		// The port is chosen at connect, when it only has to be unique together with the server's address: ip(7).
+		// The port is chosen at connect, when only the combination with the server's address has to be unique: ip(7).
 		if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 			return fd, fmt.Errorf("socket: %w", err)
 		}
@@ -92,8 +92,8 @@ func sockaddr(a netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 }
 
-// socketError is why a connection that was begun has failed; nil where it has not. A socket whose port happens to be
-// the server's connects to itself when nobody listens there (simultaneous open), which is a refusal.
+// socketError returns why a connection attempt failed; nil if it did not. A socket whose port happens to be the
+// server's connects to itself if no process listens there (simultaneous open); that counts as a refusal.
 func socketError(fd int, to netip.AddrPort) error {
 	number, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err != nil {
@@ -122,7 +122,8 @@ func socketError(fd int, to netip.AddrPort) error {
 	return nil
 }
 
-// shortage names what this machine lacks for one more connection. Such a failure says nothing about the server.
+// shortage returns the resource that this machine lacks for one more connection. Such a failure says nothing about the
+// server.
 func shortage(err error) (what string, lacks bool) {
 	for errno, name := range map[unix.Errno]string{
 		unix.EMFILE: "open_files", unix.ENFILE: "open_files", unix.EADDRNOTAVAIL: "addresses",
@@ -135,7 +136,7 @@ func shortage(err error) (what string, lacks bool) {
 	return "", false
 }
 
-// read and write call the kernel without telling the runtime: on a non-blocking socket they never wait.
+// read and write call the kernel without notifying the runtime: on a non-blocking socket they never wait.
 func read(fd int, p []byte) (int, error) {
 	return rawIO(unix.SYS_READ, fd, p)
 }

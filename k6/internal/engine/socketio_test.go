@@ -10,9 +10,9 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// These truth tests are about whiteboard-socketio.
+// These truth tests cover whiteboard-socketio.
 
-// playSocketIO has all players draw over Socket.IO, and returns what both sides say.
+// playSocketIO has all players draw over Socket.IO, and returns the reports of both sides.
 func playSocketIO(t testing.TB, faults scripted.Faults) (*Report, ledger.Counts, scripted.Counts) {
 	t.Helper()
 	server := startScripted(t, faults)
@@ -26,7 +26,7 @@ func playSocketIO(t testing.TB, faults scripted.Faults) (*Report, ledger.Counts,
 	return play(t, e, server), everything(e), server.Counts()
 }
 
-// expectReason expects that the report has a reason that begins so.
+// expectReason expects that the report has a reason with that prefix.
 func expectReason(t testing.TB, report *Report, reason string) {
 	t.Helper()
 	for _, found := range report.Errors {
@@ -49,7 +49,7 @@ func TestDrawsOverSocketIOAreCountedExactly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			truthTest(t, func(t testing.TB) {
-				faults.After = time.Second // when everybody has joined
+				faults.After = time.Second // once all clients have joined
 				report, saw, did := playSocketIO(t, faults)
 				if lost := did.Dropped + did.Corrupted + did.Held - did.Swapped; saw.Lost() != lost {
 					t.Errorf("lost %d, expected %d", saw.Lost(), lost)

@@ -8,8 +8,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// A server of streams stops at a known time. A client that asks again at once has one stream open then, so it sees the
-// stall once: within that stream, or before its first token.
+// A server of streams stalls at a known time. A client that asks again at once has one stream open then, so it observes
+// the stall once: within that stream, or before its first token.
 
 const (
 	streaming  = 3
@@ -17,15 +17,16 @@ const (
 	tokenPause = 20 * time.Millisecond
 )
 
-// stalling stops at that time for so long. It pauses three times in a stream, which therefore takes 60 ms, also where
-// the machine is busy; a pause before every token would not be sure to end in time.
+// stalling makes the server stall at that time for that long. The server pauses three times in a stream, which
+// therefore takes 60 ms, even on a busy machine. A pause before every token would not reliably end in time.
 func stalling(length time.Duration) scripted.HTTPFaults {
 	return scripted.HTTPFaults{
 		LateTokenEvery: tokensOfStream / 3, LateToken: tokenPause, StallAt: stallBegin, StallFor: length,
 	}
 }
 
-// aroundStall has a window of so many seconds that begins 0.3 s before the stall: five times as long as a stream takes.
+// aroundStall returns a window of that many seconds that begins 0.3 s before the stall: five times as long as a stream
+// takes.
 func aroundStall(steady float64) schedule.Schedule {
 	return schedule.Schedule{
 		Stages: []schedule.Stage{
@@ -81,8 +82,8 @@ func TestWhatAStallForEverKeepsIsLostAndHasNoLatency(t *testing.T) {
 	}
 }
 
-// expectLostForEver compares the report with a server that sent what it says and no more. Clients ask again at once, or
-// each second; then some ask after the server has stopped.
+// expectLostForEver compares the report with a server that sent what it counted and no more. Clients ask again at once,
+// or each second, so some ask after the server has stopped.
 func expectLostForEver(t testing.TB, stage StageReport, e *Engine, did scripted.HTTPCounts, open bool) {
 	t.Helper()
 	all := everything(e)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timers is a heap of clients by the time at which the loop acts on them.
+// timers is a heap of clients, ordered by the time at which the loop acts on them.
 type timers []*client
 
 func (t timers) Len() int           { return len(t) }
@@ -15,14 +15,14 @@ func (t timers) Swap(i, j int) {
 	t[i].timer, t[j].timer = i, j
 }
 
-// Push is of heap.Interface.
+// Push implements heap.Interface.
 func (t *timers) Push(x any) {
 	c := x.(*client)
 	c.timer = len(*t)
 	*t = append(*t, c)
 }
 
-// Pop is of heap.Interface.
+// Pop implements heap.Interface.
 func (t *timers) Pop() any {
 	last := len(*t) - 1
 	c := (*t)[last]
@@ -32,7 +32,7 @@ func (t *timers) Pop() any {
 	return c
 }
 
-// schedule makes the loop act on the client at t, or when it leaves if that is earlier.
+// schedule makes the loop act on the client at t, or when the client leaves if that is earlier.
 func (l *loop) schedule(c *client, t time.Duration) {
 	if c.isAway() {
 		c.away.step = t

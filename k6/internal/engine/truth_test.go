@@ -18,16 +18,16 @@ import (
 )
 
 // The truth tests play real clients over real sockets against a server whose faults are known, and expect the report to
-// say just what the server did. Times have room for a busy machine; counts have none.
+// match exactly what the server did. Times have tolerance for a busy machine; counts have none.
 
-// together is how many tests run at the same time. They wait for their schedules and hardly work: all of them together
-// need 25 s of CPU. With 32 at a time, half of the runs repeat a test alone, which takes longer than what they save.
+// together is how many tests run in parallel. They mostly wait for their schedules: all of them together need 25 s of
+// CPU. With 32 in parallel, half of the runs repeat a test alone, which takes longer than the parallelism saves.
 const together = 24
 
 func TestMain(m *testing.M) {
 	parallel.Tests(strconv.Itoa(together))
-	// Two event loops of each test wait in the kernel with their processors in hand, until the runtime takes them back
-	// some 10 ms later. With a processor for each loop, no other goroutine waits for that.
+	// Two event loops of each test block in the kernel while they hold their processors, until the runtime takes these
+	// back some 10 ms later. With a processor for each loop, no other goroutine waits for that.
 	runtime.GOMAXPROCS(2 * together)
 	watchMachine()
 	m.Run()
@@ -106,7 +106,7 @@ func decode(t testing.TB, encoded string) *hdrhistogram.Histogram {
 	return h
 }
 
-// everything sums the ledger over all stages and what belongs to none.
+// everything sums the ledger over all stages and the account that belongs to none.
 func everything(e *Engine) ledger.Counts {
 	var sum ledger.Counts
 	for _, l := range e.loops {
@@ -152,7 +152,7 @@ func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 					if p50 := h.ValueAtQuantile(50); p50 < low || p50 > high {
 						t.Errorf("%s: p50 %d us, expected %d to %d", name, p50, low, high)
 					}
-					if h.Min() < low-low/500 { // 3 digits
+					if h.Min() < low-low/500 { // histograms keep 3 digits
 						t.Errorf("%s: minimum %d us is below the delay", name, h.Min())
 					}
 				}
@@ -190,7 +190,7 @@ func TestALoopThatSpinsPlaysTheSameLoadAndTellsHowLong(t *testing.T) {
 					stage.Receipts.Lost != 0 {
 					t.Errorf("deliveries %+v, expected %d", stage.Receipts, want)
 				}
-				// Before each message and each border; a loop that is not to spin still wakes up early by its lead.
+				// Before each message and each border; even a loop that must not spin wakes up early by its lead.
 				most := (spin + leadLimit) * (3*players + 10)
 				if spun := time.Duration(stage.SpunUS) * time.Microsecond; spun > most || spin > 0 && spun == 0 {
 					t.Errorf("spun for %s, expected at most %s", spun, most)
@@ -208,8 +208,7 @@ func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
 		e := newEngine(t, server, oneStage, speak)
 		stage := play(t, e, server).Stages[0]
 
-		// A message due at t inside the stall is late by what is left of it: above the floor when t < begin + stall -
-		// floor.
+		// A message due at t inside the stall is late by the rest of the stall: above the floor if t < begin + stall - floor.
 		var slow int64
 		var worst time.Duration
 		for number := range players {
@@ -265,7 +264,7 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBoth(t, truthTest, func(t testing.TB, speak tongue) {
-				// After a second everybody has joined, so that no fault hits a delivery that nobody is owed.
+				// After a second all clients have joined, so that no fault hits a delivery that is not owed.
 				faults := faults
 				faults.After = time.Second
 				server := startScripted(t, faults)

@@ -1,4 +1,5 @@
-// Package histogram fixes the one configuration of HdrHistogram that all latencies use, so that any two add up.
+// Package histogram defines the single configuration of HdrHistogram that all latencies use, so that any two can be
+// added.
 package histogram
 
 import (
@@ -25,7 +26,7 @@ func New() *Histogram {
 	return &Histogram{hdrhistogram.New(lowest, highest, digits)}
 }
 
-// Record counts one latency; what is below the range counts as its lowest value, what is above as its highest.
+// Record counts one latency. Values below the range count as its lowest value, values above as its highest.
 func (h *Histogram) Record(latency time.Duration) {
 	us := min(max(latency.Microseconds(), lowest), highest)
 	_ = h.hdr.RecordValue(us) // in range, so it cannot fail
@@ -36,17 +37,17 @@ func (h *Histogram) Add(other *Histogram) {
 	h.hdr.Merge(other.hdr)
 }
 
-// Count is how many latencies were recorded.
+// Count returns how many latencies were recorded.
 func (h *Histogram) Count() int64 {
 	return h.hdr.TotalCount()
 }
 
-// Quantile returns the latency at q percent, exact to the histogram's 3 digits; 0 when it is empty.
+// Quantile returns the latency at q percent, exact to the histogram's 3 digits; 0 if it is empty.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.hdr.ValueAtQuantile(q)) * time.Microsecond
 }
 
-// Max is the largest latency, exact to the histogram's 3 digits.
+// Max returns the largest latency, exact to the histogram's 3 digits.
 func (h *Histogram) Max() time.Duration {
 	return time.Duration(h.hdr.Max()) * time.Microsecond
 }

@@ -39,7 +39,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// endless gives the same text again and again.
+// endless returns the same text again and again.
 type endless struct {
 	text string
 	at   int

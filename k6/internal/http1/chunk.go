@@ -1,6 +1,6 @@
 package http1
 
-// Bounds of chunked bodies. Those of lines, trailers and overhead are the ones of net/http.
+// Bounds of chunked bodies. The bounds of lines, trailers and overhead are those of net/http.
 const (
 	// maxChunk is more than any server sends in one chunk.
 	maxChunk = 1 << 40
@@ -8,15 +8,15 @@ const (
 	maxLine = 4 << 10
 	// maxTrailer is the longest trailer section.
 	maxTrailer = 4 << 10
-	// maxDigits is how many digits the size of a chunk may have, leading zeros included.
+	// maxDigits is the largest number of digits in the size of a chunk, leading zeros included.
 	maxDigits = 16
-	// fairOverhead is how many bytes of a chunk may be no data, beside twice the bytes that are.
+	// fairOverhead is how many bytes of a chunk may be overhead, in addition to twice its bytes of data.
 	fairOverhead = 16
-	// maxOverhead is how many bytes more may come to be no data over all chunks.
+	// maxOverhead is how many further bytes of overhead are allowed over all chunks.
 	maxOverhead = 16 << 10
 )
 
-// readChunked reads a chunked body: RFC 9112, section 7.1. Extensions and trailers are passed over.
+// readChunked reads a chunked body: RFC 9112, section 7.1. Extensions and trailers are skipped.
 func (r *Reader) readChunked(data []byte) (event Event, n int, err error) {
 	for n < len(data) {
 		switch r.state {
@@ -44,7 +44,7 @@ func (r *Reader) readChunked(data []byte) (event Event, n int, err error) {
 	return Event{}, n, nil
 }
 
-// chunkByte takes a byte of what is between the data of two chunks.
+// chunkByte handles one byte between the data of two chunks.
 func (r *Reader) chunkByte(c byte) error {
 	switch r.state {
 	case inChunkCR:
@@ -86,7 +86,7 @@ func (r *Reader) chunkByte(c byte) error {
 	return nil
 }
 
-// expect takes a byte that can only be one, and goes on to the next state.
+// expect accepts only one byte value, and moves to the next state.
 func (r *Reader) expect(c, only byte, next state) error {
 	if c != only {
 		return ErrChunk
@@ -95,7 +95,7 @@ func (r *Reader) expect(c, only byte, next state) error {
 	return nil
 }
 
-// beginChunk goes on after the line with the size of a chunk.
+// beginChunk continues after the line with the size of a chunk.
 func (r *Reader) beginChunk() error {
 	overhead := max(0, int64(r.overhead)+int64(r.line)-fairOverhead-2*r.remaining)
 	r.line, r.digits = 0, 0
@@ -134,7 +134,7 @@ func (r *Reader) readTrailer(data []byte) (n int, err error) {
 	}
 }
 
-// hex is the value of a digit, and -1 of other characters.
+// hex is the value of each hexadecimal digit, and -1 for other characters.
 var hex = func() (value [256]int8) {
 	for c := range value {
 		switch c := byte(c); {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// response is what a reader made of one response.
+// response is the result of reading one response.
 type response struct {
 	status    int
 	body      string
@@ -15,14 +15,14 @@ type response struct {
 	complete  bool
 }
 
-// reading is what a reader made of the whole input of a connection.
+// reading is the result of reading the whole input of a connection.
 type reading struct {
 	responses []response
 	err       error
-	begun     int // where the first response begins that is not complete
+	begun     int // where the first incomplete response begins
 }
 
-// cut says how many bytes of the rest come in one piece.
+// cut returns how many bytes of the rest come in one piece.
 type cut func(rest int) int
 
 func whole(rest int) int { return rest }
@@ -53,8 +53,8 @@ func randomly(seed uint64) cut {
 	}
 }
 
-// feed reads the input in pieces, whose memory is overwritten once they were taken. Bit i of heads says that response i
-// answers a HEAD request.
+// feed reads the input in pieces, whose memory is overwritten once they are consumed. Bit i of heads means that
+// response i answers a HEAD request.
 func feed(t testing.TB, input string, heads uint8, next cut) (got reading) {
 	t.Helper()
 	r := Reader{HEAD: heads&1 != 0}

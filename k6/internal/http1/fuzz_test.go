@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// reference reads what net/http makes of the input. closed says that there is data after a response that ends the
-// connection.
+// reference returns the result of net/http for the input. closed means that there is data after a response that ends
+// the connection.
 func reference(input string, heads uint8) (got reading, closed bool) {
 	rest := strings.NewReader(input)
 	buffered := bufio.NewReader(rest)
@@ -46,7 +46,7 @@ func reference(input string, heads uint8) (got reading, closed bool) {
 	}
 }
 
-// heads returns the header sections at the begin of a text, up to the first that is not informational.
+// heads returns the header sections at the beginning of a text, up to the first that is not informational.
 func heads(text string) (found []string) {
 	for {
 		end := regexp.MustCompile(`\n\r?\n`).FindStringIndex(text)
@@ -61,7 +61,7 @@ func heads(text string) (found []string) {
 	}
 }
 
-// inHeads says whether a header section has what the pattern says, in any case.
+// inHeads reports whether a header section matches the patterns, in any case.
 func inHeads(patterns ...string) func(string) bool {
 	return func(text string) bool {
 		return slices.ContainsFunc(heads(text), func(head string) bool {
@@ -72,8 +72,8 @@ func inHeads(patterns ...string) func(string) bool {
 	}
 }
 
-// stricter are the errors of inputs that net/http accepts, each with what then must be true of the input from the
-// response on.
+// stricter are the errors for inputs that net/http accepts, each with a condition that the input, from the response on,
+// must then meet.
 var stricter = map[error]func(string) bool{
 	// net/http takes any number of spaces, signed and three-digit numbers such as +12 and 007, any version, and any
 	// reason.
@@ -82,34 +82,34 @@ var stricter = map[error]func(string) bool{
 			return !regexp.MustCompile(`^HTTP/1\.\d [1-9]\d\d( [\t\x20-\x7e\x80-\x{10ffff}]*)?\r?\n`).MatchString(head)
 		})
 	},
-	// Nobody asks for another protocol here; net/http leaves it to its caller.
+	// The client requests no other protocol here; net/http leaves the check to its caller.
 	ErrUpgrade: inHeads(`\A\S+ +101`),
-	// Means to smuggle responses, which net/http mends as RFC 9112 allows user agents to.
+	// These smuggle responses. net/http repairs them, as RFC 9112 allows user agents to.
 	ErrSpace: func(text string) bool { return regexp.MustCompile(`(?m)^[^:\r\n]*[ \t][^:\r\n]*:`).MatchString(text) },
 	ErrFold:  func(text string) bool { return regexp.MustCompile(`(?m)^[ \t]`).MatchString(text) },
 	// RFC 9112, section 6.1: faulty framing. net/http ignores the coding.
 	ErrCoding10: inHeads(`\AHTTP/1\.0 `, `^transfer-encoding:`),
 	// RFC 9112, section 6.3: "ought to be handled as an error". net/http ignores the length.
 	ErrLengthCoding: inHeads(`^transfer-encoding:`, `^content-length:`),
-	// net/http would wait for that much.
+	// net/http would wait for that many bytes.
 	ErrChunkTooLarge: func(text string) bool {
 		return regexp.MustCompile(`(?i)\n0*[1-9a-f][0-9a-f]{10}`).MatchString(text)
 	},
 	// net/http leaves the bound to its Transport.
 	ErrTooLarge: func(text string) bool { return len(strings.Join(heads(text), "")) > MaxHeader },
-	// RFC 9112, section 7.1, has no bare LF in chunked bodies. net/http has it in trailers, where CR LF CR LF follows
+	// RFC 9112, section 7.1, has no bare LF in chunked bodies. net/http accepts it in trailers if CR LF CR LF follows
 	// somewhere.
 	ErrTrailer: func(text string) bool {
 		return regexp.MustCompile(`\n0+[ \t]*(;[^\n]*)?\r\n([^\r\n]+\r\n)*[^\r\n]*\n`).MatchString(text)
 	},
 }
 
-// laxer is what net/http refuses although it is harmless here: a field that announces trailers which may not be
-// trailers. Trailers are ignored.
+// laxer is what net/http rejects although it is harmless here: a field that announces trailers which may not be
+// trailers. This package ignores trailers.
 var laxer = inHeads(`^trailer:.*(content-length|transfer-encoding|trailer)`)
 
-// FuzzReader holds the reader against net/http, and every way to cut the input against each other. The first @ of the
-// data is made as long as grow says, so that small data reaches what bounds large input.
+// FuzzReader compares the reader with net/http, and all ways of cutting the input with each other. The first @ of the
+// data is replaced by grow bytes, so that small data reaches the limits on large input.
 func FuzzReader(f *testing.F) {
 	for _, c := range accepted {
 		f.Add([]byte(c.input), c.heads, uint16(0), uint64(1))
@@ -141,7 +141,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// agree fails unless both readings are the same, or differ as is said above.
+// agree fails unless both readings are the same or differ as described above.
 func agree(t *testing.T, input string, got, want reading, closed bool) {
 	t.Helper()
 	same := slices.Equal(got.responses, want.responses)

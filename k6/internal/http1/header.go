@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// border says what was seen of the end of a section: an LF that follows an LF, or that follows an LF and a CR.
+// border is how much of the end of a section was read: an LF that follows an LF, or an LF that follows an LF and a CR.
 type border uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	atCR              // after an LF and a CR
 )
 
-// find returns where the section ends in data; -1 when it goes on.
+// find returns where the section ends in data; -1 if it continues.
 func (b *border) find(data []byte) int {
 	for i := 0; i < len(data); i++ {
 		switch {
@@ -37,7 +37,7 @@ func (b *border) find(data []byte) int {
 	return -1
 }
 
-// section reads lines up to an empty one, which is the last of the section. It returns nil when the section goes on
+// section reads lines up to an empty one, which is the last of the section. It returns nil if the section continues
 // beyond data.
 func (r *Reader) section(data []byte, limit int) (section []byte, n int, err error) {
 	end := r.border.find(data)
@@ -69,7 +69,7 @@ func cutLine(section []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// framing is what a header section says of the end of its response.
+// framing is what a header section specifies about the end of its response.
 type framing struct {
 	status                   uint16
 	http10, close, keepAlive bool
@@ -77,7 +77,7 @@ type framing struct {
 	length                   []byte // the first Content-Length; nil without one
 }
 
-// parse takes a header section, and decides how the body ends and what comes after it. It changes nothing for an
+// parse reads a header section, and determines how the body ends and what comes after it. It changes nothing for an
 // informational response.
 func (r *Reader) parse(section []byte) (informational bool, err error) {
 	line, rest := cutLine(section)
@@ -127,7 +127,7 @@ func parseStatus(line []byte) (status uint16, http10 bool, err error) {
 }
 
 // parseField reads a line of a header section: RFC 9112, section 5. A client may also accept fields in several lines
-// (obs-fold) and whitespace before the colon. This one does not: no server needs them, and both are means to smuggle
+// (obs-fold) and whitespace before the colon. This client does not: no server needs them, and both can smuggle
 // responses.
 func parseField(line []byte) (name, value []byte, err error) {
 	if blank(line[0]) {
@@ -151,7 +151,7 @@ func parseField(line []byte) (name, value []byte, err error) {
 	return name, value, nil
 }
 
-// add takes a field where it is about the framing.
+// add records a field if it concerns the framing.
 func (f *framing) add(name, value []byte) error {
 	switch {
 	case len(name) == len("connection") && equalFold(name, "connection"):
@@ -169,7 +169,7 @@ func (f *framing) add(name, value []byte) error {
 	return nil
 }
 
-// check returns the Content-Length, -1 without one, and refuses what could be read in two ways.
+// check returns the Content-Length, or -1 without one, and rejects ambiguous framing.
 func (f *framing) check() (length int64, err error) {
 	switch {
 	case f.coded && f.http10:
@@ -184,7 +184,7 @@ func (f *framing) check() (length int64, err error) {
 	return parseLength(f.length)
 }
 
-// frame decides how the body ends: RFC 9112, section 6.3.
+// frame determines how the body ends: RFC 9112, section 6.3.
 func (r *Reader) frame(f framing, length int64) {
 	r.status, r.keepAlive = f.status, !f.close && (f.keepAlive || !f.http10)
 	switch {
@@ -214,8 +214,8 @@ func parseLength(value []byte) (int64, error) {
 	return length, nil
 }
 
-// Value returns the value of the first field of that name in the Data of a Header event, without the whitespace around
-// it. It returns nil when there is none. The name may be in any case.
+// Value returns the value of the first field of that name in the Data of a Header event, without the surrounding
+// whitespace. It returns nil if there is none. The name is case-insensitive.
 func Value(header []byte, name string) []byte {
 	_, rest := cutLine(header)
 	for line, rest := cutLine(rest); len(line) > 0; line, rest = cutLine(rest) {

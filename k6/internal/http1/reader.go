@@ -1,5 +1,5 @@
 // Package http1 reads the responses and writes the requests of HTTP/1.1 (RFC 9112) as a client, on byte slices. It does
-// no I/O, and copies nothing but header sections that arrive in pieces. It knows no upgrade, no tunnel and no transfer
+// no I/O, and copies only header sections that arrive in pieces. It supports no upgrade, no tunnel and no transfer
 // coding but chunked.
 package http1
 
@@ -9,14 +9,15 @@ import (
 	"io"
 )
 
-// MaxHeader bounds the header section of a response, together with those of the informational responses before it. It
-// is what many servers accept of a request.
+// MaxHeader bounds the header section of a response, together with those of the informational responses before it. Many
+// servers accept as much of a request.
 const MaxHeader = 16 << 10
 
-// keptCapacity is how much memory a Reader keeps for header sections in pieces once a response has ended.
+// keptCapacity is how much memory a Reader keeps, after the end of a response, for header sections in pieces.
 const keptCapacity = 1 << 10
 
-// Errors of a server that breaks the protocol, or does what this package does not know. The connection must be closed.
+// Errors of a server that violates the protocol, or uses what this package does not support. The connection must be
+// closed.
 var (
 	ErrTooLarge      = fmt.Errorf("response header larger than %d bytes", MaxHeader)
 	ErrStatusLine    = errors.New("malformed status line")
@@ -36,7 +37,7 @@ var (
 	ErrAfterLast     = errors.New("data after a response that ends the connection")
 )
 
-// Kind says what an Event is.
+// Kind is the kind of an Event.
 type Kind uint8
 
 // The kinds of events. Each response is one Header, any number of Body, and one End.
@@ -47,13 +48,13 @@ const (
 	End                 // the response is complete
 )
 
-// Event is what Next found. Data aliases what Next was given, or the Reader, and holds until the next call.
+// Event is what Next found. Data aliases the argument of Next or the Reader, and is valid until the next call.
 type Event struct {
 	Kind Kind
 	Data []byte
 }
 
-// state is what the next byte belongs to.
+// state is the part of a response to which the next byte belongs.
 type state uint8
 
 const (
@@ -74,30 +75,30 @@ const (
 
 // Reader reads the responses of one connection, one after the other. The zero value waits for the first.
 type Reader struct {
-	// HEAD says that the next response to begin answers a HEAD request. It has to be set before that response begins,
-	// and after the one before has ended.
+	// HEAD means that the next response answers a HEAD request. It must be set after the previous response has ended and
+	// before that one begins.
 	HEAD bool
 
 	state     state
-	border    border // of a section in pieces
+	border    border // border of a section in pieces
 	keepAlive bool
-	digits    uint8  // of a chunk's size
-	status    uint16 // of the response
+	digits    uint8  // digits of a chunk's size
+	status    uint16 // status of the response
 	line      uint16 // bytes of a line with a chunk's size
 	header    uint16 // bytes of informational responses
-	overhead  uint16 // bytes of chunks that are no data, beyond what is fair
+	overhead  uint16 // bytes of overhead in chunks, beyond fairOverhead
 	remaining int64  // bytes of the body or of the chunk
-	partial   []byte // of a section in pieces
+	partial   []byte // start of a section in pieces
 }
 
-// Status is the status code of the response that began last.
+// Status returns the status code of the response that began last.
 func (r *Reader) Status() int { return int(r.status) }
 
-// KeepAlive says whether another request may be sent once the response that began last has ended.
+// KeepAlive reports whether another request may be sent once the response that began last has ended.
 func (r *Reader) KeepAlive() bool { return r.keepAlive }
 
-// Next reads the next event. It returns how many bytes of data it took, which is all of them when the event is Nothing.
-// The data of the next call begins with the byte after these. Whether anybody asked for a response, the caller knows.
+// Next reads the next event. It returns how many bytes of data it took: all of them if the event is Nothing. The data
+// of the next call begins with the byte after these. The caller checks whether a response was requested.
 func (r *Reader) Next(data []byte) (Event, int, error) {
 	switch r.state {
 	case inHeader:
@@ -118,7 +119,7 @@ func (r *Reader) Next(data []byte) (Event, int, error) {
 	}
 }
 
-// Close takes the end of the connection. It returns End where that ends the body, Nothing between two responses, and
+// Close handles the end of the connection. It returns End if that ends the body, Nothing between two responses, and
 // io.ErrUnexpectedEOF inside a response.
 func (r *Reader) Close() (Event, error) {
 	switch {
@@ -132,7 +133,7 @@ func (r *Reader) Close() (Event, error) {
 	return Event{}, io.ErrUnexpectedEOF
 }
 
-// readHeader reads the header section of a response; those of informational responses are passed over.
+// readHeader reads the header section of a response; informational responses are skipped.
 func (r *Reader) readHeader(data []byte) (event Event, n int, err error) {
 	for n < len(data) {
 		section, size, err := r.section(data[n:], MaxHeader-int(r.header))
@@ -162,7 +163,7 @@ func (r *Reader) readLength(data []byte) (Event, int, error) {
 	return piece(data[:n]), n, nil
 }
 
-// piece is the event of a piece of the body.
+// piece returns the event of a piece of the body.
 func piece(data []byte) Event {
 	if len(data) == 0 {
 		return Event{}

@@ -18,10 +18,10 @@ const (
 
 func complete200(body string) response { return response{200, body, true, true} }
 
-// last200 ends the connection.
+// last200 returns a response that ends the connection.
 func last200(body string) response { return response{200, body, false, true} }
 
-// accepted are inputs, and what has to be made of them.
+// accepted are inputs and the expected results.
 var accepted = map[string]struct {
 	input string
 	heads uint8
@@ -107,7 +107,7 @@ func TestResponsesAreReadHoweverTheyAreCut(t *testing.T) {
 	}
 }
 
-// refused are inputs, and the error of each.
+// refused are inputs and the expected error of each.
 var refused = map[string]struct {
 	input string
 	want  error
@@ -176,7 +176,7 @@ var refused = map[string]struct {
 	"no last chunk":       {chunked + "5\r\nhello\r\n", io.ErrUnexpectedEOF},
 	"a cut trailer":       {chunked + "5\r\nhello\r\n0\r\n", io.ErrUnexpectedEOF},
 
-	// What a hostile server could make grow.
+	// What a hostile server could make arbitrarily large.
 	"a header without end":         {ok + strings.Repeat("A: b\r\n", MaxHeader/6), ErrTooLarge},
 	"a status line without end":    {"HTTP/1.1 200 " + strings.Repeat("a", MaxHeader), ErrTooLarge},
 	"a header that is too long":    {ok + "A: " + strings.Repeat("b", MaxHeader) + "\r\n\r\n", ErrTooLarge},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Errors of a request that would be read otherwise than it was meant.
+// Errors of a request that a server would not read as intended.
 var (
 	ErrMethod       = errors.New("method that is no token")
 	ErrTarget       = errors.New("target or host that is empty, or has spaces, control characters or other than ASCII")
@@ -23,8 +23,8 @@ type Request struct {
 	Body                 []byte
 }
 
-// Append adds the request to dst and returns the extended slice; with an error, dst as it was. It writes Host, and
-// Content-Length where there is a body or the method expects one: RFC 9110, section 8.6.
+// Append adds the request to dst and returns the extended slice; on error, it returns dst unchanged. It writes Host,
+// and also Content-Length if there is a body or the method expects one: RFC 9110, section 8.6.
 func (q *Request) Append(dst []byte) ([]byte, error) {
 	if err := q.check(); err != nil {
 		return dst, err
@@ -42,7 +42,7 @@ func (q *Request) Append(dst []byte) ([]byte, error) {
 	return append(append(dst, "\r\n"...), q.Body...), nil
 }
 
-// check refuses what would end a line, or change how the request is framed.
+// check rejects anything that would end a line, or change how the request is framed.
 func (q *Request) check() error {
 	switch {
 	case !isToken(q.Method):

@@ -83,7 +83,7 @@ func TestRequestsAreWrittenWithoutAllocation(t *testing.T) {
 	}
 }
 
-// FuzzRequest holds that net/http reads every request that is written as the one that was meant, and nothing after it.
+// FuzzRequest checks that net/http reads every written request as intended, and nothing after it.
 func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/stream", "localhost:8080", "Accept", "text/event-stream", []byte(nil))
 	f.Add("POST", "/post?a=b", "[::1]:80", "Content-Type", "application/json", []byte(`{"title": "a"}`))
@@ -100,7 +100,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		reader := bufio.NewReader(bytes.NewReader(written))
 		read, err := http.ReadRequest(reader)
-		if err != nil { // a target that is no URL, a host that is none
+		if err != nil { // an invalid target or host
 			return
 		}
 		got, err := io.ReadAll(read.Body)

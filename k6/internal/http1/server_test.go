@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// serve answers as servers on net/http do: each path in another framing.
+// serve answers as servers on net/http do: each path with another framing.
 func serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/none":

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// text is what is compared: bytes of a response, or strings of a request.
+// text is a value to compare: bytes of a response, or strings of a request.
 type text interface{ []byte | string }
 
-// hasToken says whether a comma-separated list has the token.
+// hasToken reports whether a comma-separated list has the token.
 func hasToken(list []byte, token string) bool {
 	for len(list) > 0 {
 		element, rest, _ := bytes.Cut(list, []byte(","))
@@ -20,7 +20,7 @@ func hasToken(list []byte, token string) bool {
 	return false
 }
 
-// equalFold compares ASCII without regard to case.
+// equalFold compares ASCII case-insensitively.
 func equalFold[T text](a T, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -55,8 +55,8 @@ func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// printable says whether a value has no control character but tabs: RFC 9110, section 5.5. It looks at eight bytes at
-// once.
+// printable reports whether a value has no control characters except tabs: RFC 9110, section 5.5. It examines eight
+// bytes at once.
 func printable(value []byte) bool {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	for len(value) >= 8 {
@@ -79,7 +79,7 @@ func plain[T text](value T) bool {
 	return true
 }
 
-// token has the characters of names and methods: RFC 9110, section 5.6.2.
+// token marks the characters of names and methods: RFC 9110, section 5.6.2.
 var token = func() (is [256]bool) {
 	for c := range 256 {
 		letter := lower(byte(c))

@@ -40,7 +40,7 @@ func TestTheEndOfAGroupIsForgottenWithItsLosses(t *testing.T) {
 	if got := l.Stage(0); got.Lost() != 3 || l.Outstanding() != 1 || len(l.groups) != 1 {
 		t.Errorf("%+v, outstanding %d, %d groups", got, l.Outstanding(), len(l.groups))
 	}
-	m[0].Unsent(3*time.Second, 0) // of a client that the server had lost before
+	m[0].Unsent(3*time.Second, 0) // from a client that the server had already lost
 	if got := l.Stage(0); got.Expected != 3 || got.Unsent != 1 {
 		t.Errorf("%+v: nobody is owed anything of a group that has ended", got)
 	}

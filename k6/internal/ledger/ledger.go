@@ -1,6 +1,6 @@
 // Package ledger accounts for every (message, member) pair: a message sent to a group is owed to each of its members,
 // and each pair ends as received or lost. A client's own exchanges with the server are owed to that client: see Own.
-// Members join when their join was acknowledged and leave when they begin to leave. It is pure and not safe for
+// Members join when their join is acknowledged and leave when they begin to leave. The package is pure and not safe for
 // concurrent use; times are durations since the start of the scenario.
 package ledger
 
@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// retention is how long a completed message stays known, so that a late duplicate is recognised as one.
+// retention is how long a completed message is kept, so that a late duplicate is recognised as one.
 const retention = 30 * time.Second
 
-// Counts are the receipts of the messages that were due in one stage. Lost are the expected receipts that did not
+// Counts are the receipts of the messages that were due in one stage. Lost counts the expected receipts that did not
 // arrive.
 type Counts struct {
 	Due, Sent, Unsent                         int64
 	Expected, Received, Duplicate, OutOfOrder int64
 	Ineligible, Corrupt                       int64
-	// Superseded are receipts that were owed until the member got a newer message of the same sender: see Terms.
+	// Superseded are receipts that were owed until the member received a newer message of the same sender: see Terms.
 	Superseded int64
 }
 
-// Lost is the number of expected receipts that have not arrived.
+// Lost returns the number of expected receipts that have not arrived.
 func (c Counts) Lost() int64 { return c.Expected - c.Received - c.Superseded }
 
-// Add sums two counts.
+// Add adds other to the counts.
 func (c *Counts) Add(other Counts) {
 	c.Due += other.Due
 	c.Sent += other.Sent
@@ -41,17 +41,17 @@ func (c *Counts) Add(other Counts) {
 	c.Superseded += other.Superseded
 }
 
-// Owing is about the messages that were due in one second, measured or not.
+// Owing counts the receipts of messages that were due in one second, measured or not.
 type Owing struct {
 	Expected, Lost int64 // receipts, as in Counts
 }
 
 // Ledger holds the counts of every stage; messages outside all steady windows are tracked but belong to none.
 type Ledger struct {
-	stages      []Counts // [0] takes what belongs to no stage
-	seconds     []Owing  // Lost is of unsent messages and of groups that were given up
-	groups      []*Group // that were not given up
-	owns        []*Own   // that were not given up
+	stages      []Counts // [0] counts what belongs to no stage
+	seconds     []Owing  // Lost counts unsent messages and groups that were given up
+	groups      []*Group // groups not given up
+	owns        []*Own   // accounts not given up
 	outstanding int64
 }
 
@@ -66,7 +66,7 @@ func New(stages int) *Ledger {
 // Stage returns the counts of one stage.
 func (l *Ledger) Stage(stage int) Counts { return l.stages[stage+1] }
 
-// Outstanding is how many receipts of sent messages are still owed, measured or not.
+// Outstanding returns how many receipts of sent messages are still owed, measured or not.
 func (l *Ledger) Outstanding() int64 { return l.outstanding }
 
 // GiveUp stops waiting for owed receipts: they are lost. No member may receive any of them afterwards.
@@ -80,7 +80,7 @@ func (l *Ledger) GiveUp() {
 }
 
 // Seconds returns the receipts owed for the messages due in each second of the load. It walks over the messages that
-// are still known, which include all unsettled ones.
+// are still kept, which include all unsettled ones.
 func (l *Ledger) Seconds() []Owing {
 	seconds := slices.Clone(l.seconds)
 	for _, o := range l.owns {
@@ -137,12 +137,12 @@ func secondOf(due time.Duration) int { return int(due / time.Second) }
 type Group struct {
 	ledger  *Ledger
 	terms   Terms
-	members []*Member // by slot; nil where nobody is
+	members []*Member // by slot; nil if the slot is empty
 	present []uint64  // bit per slot: joined and not leaving
 	count   int
 }
 
-// Owed is how many receipts were owed so far, measured or not.
+// Owed returns how many receipts were owed so far, measured or not.
 func (l *Ledger) Owed() int64 {
 	var owed int64
 	for _, counts := range l.stages {
@@ -158,31 +158,31 @@ func (l *Ledger) NewGroup(size int, terms Terms) *Group {
 	return g
 }
 
-// Count is how many members are present.
+// Count returns how many members are present.
 func (g *Group) Count() int { return g.count }
 
-// Member is one client's place in its group and what it sent there.
+// Member is one client's place in its group and the messages that it sent there.
 type Member struct {
 	group  *Group
 	slot   int
 	joined bool
-	log    []uint64 // the messages it sent, one after the other: see message
+	log    []uint64 // the messages that it sent, one after the other: see message
 	base   uint32   // sequence number of the first message in the log
 	trimAt int
-	past   []stageFrom // of the messages before base
-	// newest is, by the receiver's slot, 1 + the highest sequence number that it received of this member. Those who
-	// receive a message do so one after the other, so what they note lies together.
+	past   []stageFrom // stages of the messages before base
+	// newest is, by the receiver's slot, 1 + the highest sequence number received from this member. The receivers of a
+	// message take turns, so their entries lie together.
 	newest []uint32
 }
 
-// stageFrom says that the messages from this number on belong to the stage, up to the next entry.
+// stageFrom means that the messages from this number on belong to the stage, up to the next entry.
 type stageFrom struct {
 	seq   uint32
 	stage int
 }
 
-// message is a sent message in its sender's log: due time, receipts owed and stage, then a bit per slot for owed and
-// a bit per slot for received. In one piece it is one cache line for groups of up to 192.
+// message is a sent message in its sender's log: due time, receipts owed and stage, then a bit per slot for owed and a
+// bit per slot for received. Stored contiguously, it fits one cache line for groups of up to 192.
 type message []uint64
 
 const header = 2
@@ -190,12 +190,12 @@ const header = 2
 func (m message) due() time.Duration { return time.Duration(m[0]) }
 func (m message) stage() int         { return int(int32(m[1] >> 32)) }
 func (m message) owed() uint32       { return uint32(m[1]) }
-func (m message) settle()            { m[1]-- } // one receipt less is owed
+func (m message) settle()            { m[1]-- } // one fewer receipt is owed
 
-// stride is the length of one message of the group.
+// stride returns the length of one message of the group.
 func (g *Group) stride() int { return header + 2*len(g.present) }
 
-// sent is how many messages the log holds.
+// sent returns how many messages the log holds.
 func (m *Member) sent() int { return len(m.log) / m.group.stride() }
 
 func (m *Member) message(i int) message {
@@ -203,7 +203,7 @@ func (m *Member) message(i int) message {
 	return m.log[i*stride : (i+1)*stride]
 }
 
-// Place gives a client a slot of the group that no other client ever had. It is owed nothing until it joins.
+// Place gives a client a slot of the group that no other client has had. The client is owed nothing until it joins.
 func (g *Group) Place(slot int) *Member {
 	m := &Member{group: g, slot: slot, newest: make([]uint32, len(g.members)), trimAt: 64}
 	g.members[slot] = m
@@ -229,8 +229,8 @@ func (m *Member) Part() {
 	m.group.present[m.slot/64] &^= 1 << (m.slot % 64)
 }
 
-// Leave ends a membership. Messages in flight to the member are no longer owed, because nobody can tell whether they
-// arrive.
+// Leave ends a membership. Messages in flight to the member are no longer owed, because their arrival cannot be
+// observed.
 func (m *Member) Leave() {
 	if !m.joined {
 		return
@@ -243,7 +243,7 @@ func (m *Member) Leave() {
 	})
 }
 
-// Send books a message that was due then and is being sent now, and returns its sequence number, from 0.
+// Send records a message that was due then and is being sent now, and returns its sequence number, from 0.
 func (m *Member) Send(due time.Duration, stage int) uint32 {
 	m.trim(due)
 	g := m.group
@@ -262,14 +262,14 @@ func (m *Member) Send(due time.Duration, stage int) uint32 {
 	return seq
 }
 
-// Unsent books a message that was due then but could not be sent: it is lost to every member.
+// Unsent records a message that was due then but could not be sent: it is lost to every member.
 func (m *Member) Unsent(due time.Duration, stage int) {
 	l, owed := m.group.ledger, m.owedTo()
 	l.book(due, stage, owed).Unsent++
 	l.second(due).Lost += int64(owed)
 }
 
-// trim forgets the oldest messages once all members have them and no duplicate can be expected any more.
+// trim drops the oldest messages once all members have received them and no duplicate can be expected any more.
 func (m *Member) trim(now time.Duration) {
 	held := m.sent()
 	if held < m.trimAt {
@@ -288,7 +288,7 @@ func (m *Member) trim(now time.Duration) {
 	m.trimAt = max(64, 2*(held-n))
 }
 
-// pastStage is the stage of a message that was trimmed.
+// pastStage returns the stage of a message that was trimmed.
 func (m *Member) pastStage(seq uint32) int {
 	after := sort.Search(len(m.past), func(i int) bool { return m.past[i].seq > seq })
 	return m.past[after-1].stage
@@ -300,33 +300,33 @@ type Outcome int
 // The outcomes of Receive.
 const (
 	Received   Outcome = iota
-	Duplicate          // the receiver had it already
-	Ineligible         // the receiver was no member when it was sent
+	Duplicate          // the receiver already had it
+	Ineligible         // the receiver was not a member when it was sent
 	Unknown            // no such message was sent
 )
 
-// Receipt is the ledger's answer about a received message.
+// Receipt is the ledger's result for a received message.
 type Receipt struct {
 	Outcome Outcome
 	// Due is when the message was due; Stage is the stage it belongs to.
 	Due   time.Duration
 	Stage int
-	// First says that this was the first receipt of an Own exchange, Complete that it was the last one owed.
+	// First means that this was the first receipt of an Own exchange, Complete that it was the last one owed.
 	First, Complete bool
 }
 
-// Undated is the time of a message whose content does not say when it was due.
+// Undated stands for the due time of a message whose content does not state one.
 const Undated time.Duration = math.MinInt64
 
-// Receive books that the member got message seq of the client in that slot of its group, whose content says that it was
-// due then, or is Undated.
+// Receive records that the member got message seq of the client in that slot of its group. The content of the message
+// says that it was due then, or due is Undated.
 func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	g := m.group
 	if slot < 0 || slot >= len(g.members) || g.members[slot] == nil {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
 	}
 	sender := g.members[slot]
-	if seq < sender.base { // complete and trimmed: everybody who was owed it has it
+	if seq < sender.base { // complete and trimmed: every member that was owed it has it
 		stage := sender.pastStage(seq)
 		g.ledger.stages[stage+1].Duplicate++
 		return Receipt{Outcome: Duplicate, Stage: stage}
@@ -369,5 +369,5 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	return receipt
 }
 
-// Corrupt books a message that arrived with wrong content.
+// Corrupt records a message that arrived with wrong content.
 func (l *Ledger) Corrupt(stage int) { l.stages[stage+1].Corrupt++ }

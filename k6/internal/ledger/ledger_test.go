@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// group makes a ledger of one stage and a group that everybody has joined.
+// group returns a ledger of one stage and the members of a group, all of whom have joined.
 func group(size int) (*Ledger, []*Member) {
 	l := New(1)
 	g := l.NewGroup(size, Terms{})
@@ -103,7 +103,7 @@ func TestALossIsOfTheSecondInWhichTheMessageWasDue(t *testing.T) {
 	if got := l.Seconds(); !slices.Equal(got, want) {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
-	m[2].Leave() // and is owed nothing that it does not have
+	m[2].Leave() // and is no longer owed what it has not received
 	want = []Owing{{Expected: 3}, {Expected: 2}, {Expected: 2, Lost: 1}, {Expected: 2}}
 	if got := l.Seconds(); !slices.Equal(got, want) {
 		t.Errorf("%+v, expected %+v", got, want)

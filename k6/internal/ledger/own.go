@@ -6,15 +6,14 @@ import (
 )
 
 // Own is the account of one client's exchanges that owe receipts to the client itself: a request its response, a stream
-// its events.
-// One is open at a time. It fits into one cache line.
+// its events. One is open at a time. Own fits into one cache line.
 type Own struct {
 	ledger   *Ledger
-	received []uint64 // bit per receipt; says nothing where they came in order
+	received []uint64 // bit per receipt; unused as long as they came in order
 	due      time.Duration
-	owed     int32 // receipts, whether they came or not
-	came     int32 // of these
-	highest  int32 // index of a receipt that came; -1 for none
+	owed     int32 // receipts owed, received or not
+	came     int32 // receipts received
+	highest  int32 // highest index received; -1 for none
 	stage    int32
 	open     bool
 }
@@ -26,13 +25,13 @@ func (l *Ledger) NewOwn() *Own {
 	return o
 }
 
-// Open tells whether an exchange is open.
+// Open reports whether an exchange is open.
 func (o *Own) Open() bool { return o.open }
 
-// Due is when the open exchange was due.
+// Due returns when the open exchange was due.
 func (o *Own) Due() time.Duration { return o.due }
 
-// Begin books an exchange that was due then, is being sent now, and owes that many receipts. None may be open.
+// Begin records an exchange that was due then, is being sent now, and owes that many receipts. None may be open.
 func (o *Own) Begin(due time.Duration, stage, receipts int) {
 	o.open, o.due, o.stage, o.owed, o.came, o.highest = true, due, int32(stage), int32(receipts), 0, -1
 	counts := o.ledger.book(due, stage, receipts)
@@ -40,14 +39,14 @@ func (o *Own) Begin(due time.Duration, stage, receipts int) {
 	o.ledger.outstanding += int64(receipts)
 }
 
-// Unsent books an exchange that was due then and could not be sent: its receipts are lost.
+// Unsent records an exchange that was due then and could not be sent: its receipts are lost.
 func (o *Own) Unsent(due time.Duration, stage, receipts int) {
 	counts := o.ledger.book(due, stage, receipts)
 	counts.Unsent++
 	o.ledger.second(due).Lost += int64(receipts)
 }
 
-// Receive books receipt number index, from 0, of the open exchange.
+// Receive records receipt number index, from 0, of the open exchange.
 func (o *Own) Receive(index int) Receipt {
 	if !o.open || index < 0 || index >= int(o.owed) {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
@@ -73,10 +72,10 @@ func (o *Own) Receive(index int) Receipt {
 	return receipt
 }
 
-// inOrder tells whether all receipts up to the highest came.
+// inOrder reports whether all receipts up to the highest have come.
 func (o *Own) inOrder() bool { return o.came == o.highest+1 }
 
-// has tells whether a receipt came already.
+// has reports whether a receipt has already come.
 func (o *Own) has(index int) bool {
 	if o.inOrder() {
 		return index < int(o.came)
@@ -84,7 +83,8 @@ func (o *Own) has(index int) bool {
 	return o.received[index/64]&(1<<(index%64)) != 0
 }
 
-// note marks a receipt that leaves a gap, or does not come in order, and those before it where they did.
+// note marks a receipt that leaves a gap or comes out of order. If the receipts before it came in order, it marks
+// these, too.
 func (o *Own) note(index int) {
 	if o.inOrder() {
 		o.received = slices.Grow(o.received[:0], int(o.owed+63)/64)[:(o.owed+63)/64]

@@ -44,7 +44,7 @@ func TestReceiptsInEveryOrderAgreeWithAPlainModel(t *testing.T) {
 		came, highest, want := map[int]bool{}, -1, Counts{Due: 1, Sent: 1, Expected: int64(owed)}
 		for index := 0; index < owed; index++ {
 			at := index
-			if random.IntN(5) == 0 { // or else in order
+			if random.IntN(5) == 0 { // otherwise in order
 				at = random.IntN(min(owed, index+3))
 				index -= random.IntN(2)
 			}
@@ -68,7 +68,7 @@ func TestReceiptsInEveryOrderAgreeWithAPlainModel(t *testing.T) {
 
 func TestTheFirstAndTheLastReceiptAreTold(t *testing.T) {
 	o := New(1).NewOwn()
-	for range 2 { // and the next exchange begins anew
+	for range 2 { // the next exchange starts afresh
 		o.Begin(0, 0, 2)
 		if got := o.Receive(1); !got.First || got.Complete {
 			t.Errorf("first: %+v", got)

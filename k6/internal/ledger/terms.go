@@ -2,14 +2,14 @@ package ledger
 
 // Terms define what members of a group owe each other. The zero value owes every message to every member.
 type Terms struct {
-	// Others owes a message to all members but its sender.
+	// Others means that a message is owed to all members but its sender.
 	Others bool
-	// Newest says that members want only the newest message of each sender: a message that a member receives supersedes
+	// Newest means that only the newest message of each sender matters: a message that a member receives supersedes
 	// earlier ones that it has not received.
 	Newest bool
 }
 
-// owedTo is the number of members to whom a message is owed that the member sends now.
+// owedTo returns the number of members who are owed a message that the member sends now.
 func (m *Member) owedTo() int {
 	if m.group.terms.Others && m.joined {
 		return m.group.count - 1
@@ -17,8 +17,8 @@ func (m *Member) owedTo() int {
 	return m.group.count
 }
 
-// supersede settles the sender's messages from one up to another that the member received. They count as duplicates if
-// they come after it.
+// supersede settles the sender's messages from `from` up to, but not including, `to`, which the member received. If
+// they arrive later, they count as duplicates.
 func (m *Member) supersede(sender *Member, from, to uint32) {
 	g := m.group
 	word, bit := m.slot/64, uint64(1)<<(m.slot%64)

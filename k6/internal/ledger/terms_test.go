@@ -2,7 +2,8 @@ package ledger
 
 import "testing"
 
-// positions makes a ledger and a group that everybody has joined; its members want the newest of each other.
+// positions returns a ledger and the members of a group, all of whom have joined and are owed only each other's newest
+// message.
 func positions(size int) (*Ledger, []*Member) {
 	l := New(1)
 	g := l.NewGroup(size, Terms{Others: true, Newest: true})

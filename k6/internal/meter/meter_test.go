@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// procOf is a proc file system with the first process of this machine, this one, and some others.
+// procOf returns a proc file system with the first process of this machine, this process, and some others.
 func procOf(t *testing.T, others ...int) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -34,7 +34,7 @@ func start(t *testing.T, script string) *exec.Cmd {
 	return command
 }
 
-// until polls, for as long as a busy machine may take.
+// until polls, with a timeout for a busy machine.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -83,7 +83,7 @@ func TestSocketsAreThoseOfTheServerOnce(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	var servers []int
-	for range 2 { // which have the socket, and this process has it as well
+	for range 2 { // children that share the socket with this process
 		server := exec.Command("sleep", "1000")
 		server.ExtraFiles = []*os.File{file}
 		if err := server.Start(); err != nil {
@@ -111,7 +111,7 @@ func TestAZombieIsNoServer(t *testing.T) {
 }
 
 func TestSwitchesAddUp(t *testing.T) {
-	// It sleeps again and again, and each sleep is a switch.
+	// It sleeps repeatedly, and each sleep is a switch.
 	child := start(t, "while :; do sleep 0.01; done")
 	proc := procOf(t, child.Process.Pid)
 	var switches Switches

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Throttled is how long the quota of a process's cgroup has stopped it, summed over CPUs; ok is false where the cgroup
-// cannot be seen. A container sees its own at the usual place, and others of its user see it through its root.
+// Throttled returns how long the quota of a process's cgroup has stopped it, summed over CPUs; ok is false if the
+// cgroup is not visible. A container sees its own cgroup at the usual place; other processes of its user see it through
+// the container's root.
 func Throttled(proc string, pid int) (sum time.Duration, ok bool) {
 	root := filepath.Join(proc, fmt.Sprint(pid), "root/sys/fs/cgroup")
 	if found := numbers(read(filepath.Join(root, "cpu.stat"))); len(found) > 0 { // version 2
@@ -24,7 +25,7 @@ func Throttled(proc string, pid int) (sum time.Duration, ok bool) {
 	return 0, false
 }
 
-// Traffic is what the network name space of this process has received and sent, without its loopback device.
+// Traffic returns what the network namespace of this process has received and sent, without its loopback device.
 func Traffic(proc string) (received, sent int64) {
 	for line := range strings.Lines(string(read(filepath.Join(proc, "net/dev")))) {
 		device, counters, ok := strings.Cut(line, ":")
@@ -38,7 +39,7 @@ func Traffic(proc string) (received, sent int64) {
 	return received, sent
 }
 
-// Connections is how many clients are connected to a port of this network name space.
+// Connections returns how many clients are connected to a port of this network namespace.
 func Connections(proc string, port int) int {
 	const established = "01"
 	suffix, count := fmt.Sprintf(":%04X", port), 0
@@ -53,9 +54,9 @@ func Connections(proc string, port int) int {
 	return count
 }
 
-// Node is what the kernel of the machine counts for all that runs there.
+// Node is what the machine's kernel counts for everything that runs on it.
 type Node struct {
-	// Steal is the CPU time that the hypervisor gave to others.
+	// Steal is the CPU time that the hypervisor gave to other machines.
 	Steal        time.Duration
 	SwappedBytes int64
 }

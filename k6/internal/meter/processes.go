@@ -1,5 +1,5 @@
-// Package meter reads what a server uses from beside it: CPU, memory, threads and context switches of its processes,
-// what its pod sends and receives, and how often its quota stopped it. It accounts as
+// Package meter reads what a server uses from outside its processes: their CPU, memory, threads and context switches,
+// what its pod sends and receives, and how often its quota stopped it. It accounts like
 // bench/pushbench/machine/resources.py.
 package meter
 
@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ticksPerSecond is USER_HZ, which is 100 on every architecture that Linux has today.
+// ticksPerSecond is USER_HZ, which is 100 on every architecture that Linux supports today.
 const ticksPerSecond = 100
 
-// Processes is the use of some processes at one moment; times since they began.
+// Processes is the resource use of some processes at one moment. Times count from the start of the processes.
 type Processes struct {
 	CPU, User, System time.Duration
-	// MemoryBytes is the anonymous memory of all, and files and shared memory of the one that maps most.
+	// MemoryBytes is the anonymous memory of all processes, plus the files and shared memory of the one that maps most.
 	MemoryBytes int64
 	Threads     int
 	Count       int
-	// First is the process that began first.
+	// First is the process that started first.
 	First int
 }
 
@@ -38,8 +38,8 @@ type stat struct {
 	began                int64
 }
 
-// Read sums up the processes of a proc file system; nil if there are none. Own is left out, and so is the first process
-// of the name space, which holds a pod's name spaces open.
+// Read sums up the processes of a proc file system; nil if there are none. It leaves out own, and the first process of
+// the namespace, which holds a pod's namespaces open.
 func Read(proc string, own int) *Processes {
 	sum := &Processes{}
 	var shared, began int64
@@ -58,7 +58,7 @@ func Read(proc string, own int) *Processes {
 		sum.Threads += found.threads
 		sum.MemoryBytes += kilobytes["RssAnon"] * 1024
 		shared = max(shared, (kilobytes["RssFile"]+kilobytes["RssShmem"])*1024)
-		// Children that were waited for are in no clock any more, only in these ticks of their parent.
+		// The clock of an exited child that was waited for is gone; its time remains only in these ticks of its parent.
 		sum.CPU += cpu + found.waitedFor
 		sum.User += found.user + found.waitedUser
 		sum.System += found.system + found.waitedIn
@@ -73,8 +73,8 @@ func Read(proc string, own int) *Processes {
 	return sum
 }
 
-// Sockets is how many sockets of any kind the processes hold; one that several hold counts once. Left out are the first
-// process of the name space, and those of the program whose file is own.
+// Sockets returns how many sockets of any kind the processes hold; a shared socket counts once. It leaves out the first
+// process of the namespace, and those of the program whose file is own.
 func Sockets(proc, own string) int {
 	found := map[string]bool{}
 	for _, pid := range pids(proc) {
@@ -124,21 +124,22 @@ func parseStat(line []byte) (stat, bool) {
 	}, true
 }
 
-// cpuClock is the CPU time of all threads of a process, ended ones included. The number of a process's CPU clock is
-// `(~pid << 3) | 2` (MAKE_PROCESS_CPUCLOCK with CPUCLOCK_SCHED, in include/linux/posix-timers.h).
+// cpuClock returns the CPU time of all threads of a process, ended ones included. The number of a process's CPU clock
+// is `(~pid << 3) | 2` (MAKE_PROCESS_CPUCLOCK with CPUCLOCK_SCHED, in include/linux/posix-timers.h).
 func cpuClock(pid int) (time.Duration, bool) {
 	var t unix.Timespec
 	err := unix.ClockGettime(int32(^pid<<3|2), &t)
 	return time.Duration(t.Nano()), err == nil
 }
 
-// Switches counts context switches over time. Those of a thread between its last look and its end are lost.
+// Switches counts context switches over time. Those of a thread between its last reading and its end are lost.
 type Switches struct {
 	seen  map[int]int64
 	total int64
 }
 
-// Count adds what the threads of all processes but the first and own did since the last look, and returns the sum.
+// Count adds the context switches of the threads of all processes, except the first process and own, since the last
+// reading. It returns the sum.
 func (s *Switches) Count(proc string, own int) int64 {
 	now := map[int]int64{}
 	for _, pid := range pids(proc) {
@@ -156,13 +157,13 @@ func (s *Switches) Count(proc string, own int) int64 {
 	return s.total
 }
 
-// read is the content of a small kernel file; nothing if it does not exist or may not be read.
+// read returns the content of a small kernel file; nothing if it does not exist or is not readable.
 func read(path string) []byte {
 	content, _ := os.ReadFile(path)
 	return content
 }
 
-// numbers are the first numbers of lines of the form `Name: 12 kB` or `name 12`.
+// numbers returns the first numbers of lines of the form `Name: 12 kB` or `name 12`.
 func numbers(text []byte) map[string]int64 {
 	found := map[string]int64{}
 	for line := range strings.Lines(string(text)) {

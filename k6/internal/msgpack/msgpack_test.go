@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// same are values in both forms: testdata/values.json, which the codec of `pushbench verify` reads, too.
+// same returns values in both forms: testdata/values.json, which the codec of `pushbench verify` reads, too.
 func same(t testing.TB) (values []struct{ JSON, Packed, Back string }) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/values.json")

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendJSON appends one MessagePack value as JSON text. Binary parts, extensions and numbers that are not finite are
-// null, for JSON has none; numbers as keys become strings. It returns dst as it was where the data are no such value.
+// AppendJSON appends one MessagePack value as JSON text. Binary parts, extensions and non-finite numbers become null,
+// because JSON has none; numeric keys become strings. If the data is not such a value, it returns dst unchanged.
 func AppendJSON(dst, data []byte) (text []byte, ok bool) {
 	r := reader{data: data, out: dst}
 	if !r.value(0) || len(r.data) > 0 {
@@ -18,11 +18,11 @@ func AppendJSON(dst, data []byte) (text []byte, ok bool) {
 }
 
 type reader struct {
-	data []byte // what is left
+	data []byte // the rest of the data
 	out  []byte
 }
 
-// take is the next bytes; nil where there are not as many.
+// take returns the next bytes; nil if there are fewer.
 func (r *reader) take(n uint64) []byte {
 	if n > uint64(len(r.data)) {
 		return nil
@@ -32,7 +32,7 @@ func (r *reader) take(n uint64) []byte {
 	return taken
 }
 
-// number reads an unsigned number of so many bytes.
+// number reads an unsigned number of that many bytes.
 func (r *reader) number(bytes uint64) (n uint64, ok bool) {
 	taken := r.take(bytes)
 	if taken == nil {
@@ -66,7 +66,7 @@ func (r *reader) value(depth int) bool {
 	return r.long(byte(code), depth)
 }
 
-// long reads a value whose first byte does not say all.
+// long reads a value whose first byte does not determine it.
 func (r *reader) long(code byte, depth int) bool {
 	switch {
 	case code == 0xc0:
@@ -106,7 +106,7 @@ func (r *reader) long(code byte, depth int) bool {
 	return true
 }
 
-// sized reads a number of so many bytes, and what it is about.
+// sized reads a number of that many bytes, and calls then with it.
 func (r *reader) sized(bytes uint64, then func(n uint64) bool) bool {
 	n, ok := r.number(bytes)
 	return ok && then(n)
@@ -115,7 +115,7 @@ func (r *reader) sized(bytes uint64, then func(n uint64) bool) bool {
 // mostWhole is the largest float that is written as a whole number.
 const mostWhole = 1e18
 
-// skip reads what JSON does not have.
+// skip skips a value that JSON does not have, and writes null.
 func (r *reader) skip(n uint64) bool {
 	r.out = append(r.out, "null"...)
 	return n <= uint64(len(r.data)) && len(r.take(n)) == int(n)
@@ -141,7 +141,7 @@ func (r *reader) float(code byte) bool {
 		return true
 	}
 	if f == math.Trunc(f) && math.Abs(f) < mostWhole {
-		r.out = strconv.AppendInt(r.out, int64(f), 10) // some encoders have floats alone for what does not fit 32 bits
+		r.out = strconv.AppendInt(r.out, int64(f), 10) // some encoders use floats beyond 32 bits
 	} else {
 		r.out = strconv.AppendFloat(r.out, f, 'g', -1, 64)
 	}
@@ -180,7 +180,7 @@ func (r *reader) members(n uint64, depth int) bool {
 	return true
 }
 
-// key reads a string, or a number as one.
+// key reads a string, or a number, as a string.
 func (r *reader) key() bool {
 	from := len(r.out)
 	if !r.value(deepest) {

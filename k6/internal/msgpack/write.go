@@ -1,5 +1,5 @@
-// Package msgpack turns JSON text into MessagePack and back: https://github.com/msgpack/msgpack/blob/master/spec.md.
-// Both directions work on byte slices and bound what a server can make them hold.
+// Package msgpack converts JSON text to MessagePack and back: https://github.com/msgpack/msgpack/blob/master/spec.md.
+// Both directions work on byte slices and bound how much memory a server can make them use.
 package msgpack
 
 import (
@@ -13,8 +13,8 @@ import (
 // deepest is how deep a value may be nested.
 const deepest = 100
 
-// Append appends JSON text as MessagePack: numbers without a fraction as integers where they fit, others as 64-bit
-// floats. It returns dst as it was where the text is no JSON.
+// Append appends JSON text as MessagePack: numbers without a fraction as integers if they fit, others as 64-bit floats.
+// If the text is not JSON, it returns dst unchanged.
 func Append(dst, text []byte) (packed []byte, ok bool) {
 	w := writer{text: text, out: dst}
 	if !json.Valid(text) || !w.value(0) {
@@ -23,14 +23,14 @@ func Append(dst, text []byte) (packed []byte, ok bool) {
 	return w.out, true
 }
 
-// writer reads text that is JSON.
+// writer reads text that is valid JSON.
 type writer struct {
 	text []byte
 	at   int
 	out  []byte
 }
 
-// next is the next byte that is no blank.
+// next returns the next byte that is not a blank.
 func (w *writer) next() byte {
 	for w.text[w.at] == ' ' || w.text[w.at] == '\t' || w.text[w.at] == '\n' || w.text[w.at] == '\r' {
 		w.at++
@@ -66,7 +66,8 @@ func (w *writer) literal(length int, code byte) {
 	w.out = append(w.out, code)
 }
 
-// items writes the items of an array, or the members of an object. Their number stands before them, and is known after.
+// items writes the items of an array, or the members of an object. Their number precedes them but is known only
+// afterwards.
 func (w *writer) items(end, short, long byte, depth int) bool {
 	start, count := len(w.out), 0
 	w.out = append(w.out, 0)
@@ -142,7 +143,7 @@ func (w *writer) number() {
 	} else if u, err := strconv.ParseUint(text, 10, 64); err == nil {
 		w.out = binary.BigEndian.AppendUint64(append(w.out, 0xcf), u)
 	} else {
-		f, _ := strconv.ParseFloat(text, 64) // infinite where it is too large
+		f, _ := strconv.ParseFloat(text, 64) // infinite if it is too large
 		w.out = binary.BigEndian.AppendUint64(append(w.out, 0xcb), math.Float64bits(f))
 	}
 }

@@ -1,10 +1,10 @@
-// Package parallel lets tests that mostly wait run many at a time.
+// Package parallel runs many tests at the same time if they mostly wait.
 package parallel
 
 import "flag"
 
-// Tests sets how many parallel tests run at a time, unless -parallel says it. It is called by TestMain. Go's own
-// number is that of the CPUs, which is for tests that work.
+// Tests sets how many parallel tests run at the same time, unless -parallel is given. TestMain calls it. Go's default
+// is the number of CPUs, which suits tests that compute.
 func Tests(tests string) {
 	flag.Parse()
 	given := false

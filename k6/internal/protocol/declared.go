@@ -8,7 +8,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/declared"
 )
 
-// Declare makes a protocol of a declaration, whose clients are members of groups or make requests.
+// Declare makes a protocol from a declaration. Its clients are members of groups or make requests.
 func Declare(d declared.Declaration) (Protocol, error) {
 	compiled, err := declared.Compile(d)
 	if err != nil {
@@ -39,8 +39,8 @@ type declaredConversation struct {
 	writer   declared.Writer
 	id       Identity
 	epoch    int64  // microseconds
-	steps    int    // of the opening, that are done
-	key      string // of the declaration, that the last message fits or does not
+	steps    int    // completed steps of the opening
+	key      string // the key of the declaration that the last message matches or violates
 }
 
 func newDeclared(p *declared.Protocol, id Identity) *declaredConversation {
@@ -50,7 +50,7 @@ func newDeclared(p *declared.Protocol, id Identity) *declaredConversation {
 	}
 }
 
-// Open is of Conversation, as are the methods below.
+// Open implements Conversation, as do the methods below.
 func (d *declaredConversation) Open(send Send) (ready bool) {
 	for ; d.steps < d.protocol.Steps(); d.steps++ {
 		say(send, d.writer.Open(d.steps))
@@ -104,7 +104,7 @@ func (d *declaredConversation) Receive(payload []byte, send Send, event *Event) 
 	}
 }
 
-// say sends what is not empty.
+// say sends text unless it is empty.
 func say(send Send, text []byte) {
 	if len(text) > 0 {
 		send(text)

@@ -13,7 +13,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
-// declaration is that of an example, as the generator gets it.
+// declaration returns an example's declaration as the generator gets it.
 func declaration(t testing.TB, name string) (d declared.Declaration) {
 	t.Helper()
 	text, err := os.ReadFile("../declared/testdata/" + name + ".json")
@@ -159,7 +159,7 @@ func TestAFrameMayHaveSeveralMessages(t *testing.T) {
 	}
 }
 
-// frame is a message of a server.
+// frame returns a message as a server frames it.
 func frame(text string) []byte {
 	header := []byte{0x81, 126, byte(len(text) >> 8), byte(len(text))}
 	if len(text) < 126 {

@@ -14,10 +14,10 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/sse"
 )
 
-// mostBody is how many bytes the body of an answer can have that is read as a whole.
+// mostBody is the size, in bytes, of the largest answer body that is read as a whole.
 const mostBody = 1 << 20
 
-// declareRequests makes a protocol of requests.
+// declareRequests makes a protocol from a declaration of requests.
 func declareRequests(compiled *declared.Protocol) (Protocol, error) {
 	trial := newDeclaredRequests(compiled, &url.URL{Host: "localhost"}, Identity{})
 	if _, err := trial.request.Append(nil); err != nil {
@@ -35,7 +35,7 @@ func declareRequests(compiled *declared.Protocol) (Protocol, error) {
 	}, nil
 }
 
-// declaredRequests makes the requests of a declaration, one after the other.
+// declaredRequests makes the requests of a declaration one after the other.
 type declaredRequests struct {
 	protocol *declared.Protocol
 	reader   declared.Reader
@@ -43,7 +43,7 @@ type declaredRequests struct {
 	target   url.URL
 	request  http1.Request
 	own      declared.Values
-	asked    declared.Values // of the open request
+	asked    declared.Values // values of the open request
 	epoch    int64           // microseconds
 	refused  bool            // nothing more of the answer counts
 	tap      func(text []byte, event *Event, key string)
@@ -97,13 +97,13 @@ func (d *declaredRequests) begin(buf []byte, seq uint32, due time.Duration) []by
 	from := len(buf)
 	buf, err := d.request.Append(buf)
 	if err != nil {
-		panic(err) // Declare tried it
+		panic(err) // Declare has tried it
 	}
 	d.tell(buf[from:], nil, "")
 	return buf
 }
 
-// accept reads the status of an answer. Nothing of one that has another status counts.
+// accept reads the status of an answer. If it is not the declared one, nothing of the answer counts.
 func (d *declaredRequests) accept(status int, section []byte, event *Event) {
 	if d.refused = status != d.protocol.Request.Status; d.refused {
 		event.refuse("HTTP " + strconv.Itoa(status))
@@ -111,7 +111,7 @@ func (d *declaredRequests) accept(status int, section []byte, event *Event) {
 	d.tell(section, event, d.key("status"))
 }
 
-// key is a key of the declaration's transport.
+// key returns the full name of a key of the declaration's transport.
 func (d *declaredRequests) key(name string) string {
 	if d.protocol.Request.Stream == nil {
 		return "http." + name
@@ -119,13 +119,13 @@ func (d *declaredRequests) key(name string) string {
 	return "sse." + name
 }
 
-// corrupt makes the event one of an answer that is not as a key of the declaration says.
+// corrupt makes the event a Corrupt: the answer violates a key of the declaration.
 func (d *declaredRequests) corrupt(event *Event, text []byte, key, format string, values ...any) {
 	event.corrupt("%s", d.protocol.Redact(fmt.Sprintf(format, values...)))
 	d.tell(text, event, key)
 }
 
-// tell tells a tap.
+// tell calls the tap, if there is one.
 func (d *declaredRequests) tell(text []byte, event *Event, key string) {
 	if d.tap != nil {
 		d.tap(text, event, key)
@@ -134,15 +134,15 @@ func (d *declaredRequests) tell(text []byte, event *Event, key string) {
 
 func (d *declaredRequests) listen(tap func(text []byte, event *Event, key string)) { d.tap = tap }
 
-// declaredStreams has answers that are streams.
+// declaredStreams makes requests whose answers are streams.
 type declaredStreams struct {
 	declaredRequests
 	events sse.Reader
-	came   int // receipts of the open request
+	came   int // receipts of the open request so far
 	ended  bool
 }
 
-// Request is of Requests, as are the methods below.
+// Request implements Requests, as do the methods below.
 func (d *declaredStreams) Request(buf []byte, seq uint32, due time.Duration) []byte {
 	d.events, d.came, d.ended = sse.Reader{}, 0, false
 	return d.begin(buf, seq, due)
@@ -201,20 +201,21 @@ func (d *declaredStreams) understand(found sse.Event, event *Event) {
 	d.tell(found.Data, event, meaning.At)
 }
 
-// End notices a stream that owes nothing more, but was not ended as declared. Of others, what they owe is lost.
+// End reports a stream that delivered everything it owes but did not end as declared. What other streams still owe is
+// lost.
 func (d *declaredStreams) End(event *Event) {
 	if stream := d.protocol.Request.Stream; stream.End != "" && !d.ended && !d.refused && d.came >= stream.Receipts {
 		d.corrupt(event, nil, "sse.end", "a stream without its end")
 	}
 }
 
-// declaredAnswers has answers that are one receipt each.
+// declaredAnswers makes requests whose answers are one receipt each.
 type declaredAnswers struct {
 	declaredRequests
 	body []byte
 }
 
-// Request is of Requests, as are the methods below.
+// Request implements Requests, as do the methods below.
 func (d *declaredAnswers) Request(buf []byte, seq uint32, due time.Duration) []byte {
 	d.body = d.body[:0]
 	return d.begin(buf, seq, due)

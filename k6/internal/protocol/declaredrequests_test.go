@@ -43,7 +43,7 @@ const (
 	finish     = "data: [DONE]\n\n"
 )
 
-// meant begins a request, and returns it with what an answer of this body means.
+// meant begins a request and returns it with the meaning of an answer of this body.
 func meant(t *testing.T, d declared.Declaration, header, body string) (request, told string) {
 	t.Helper()
 	p, err := Declare(d)
@@ -84,7 +84,7 @@ func meant(t *testing.T, d declared.Declaration, header, body string) (request, 
 
 const isStream = "200 OK\r\nContent-Type: text/event-stream"
 
-// order is the declaration of a request with one answer, which has the id of its request everywhere.
+// order is the declaration of a request with one answer, which repeats the id of its request in every place.
 func order() declared.Declaration {
 	id := declared.Template{{Value: "id"}}
 	return declared.Declaration{
@@ -168,7 +168,7 @@ func TestWhatTheEventsOfADeclaredStreamMean(t *testing.T) {
 		"all":         {isStream, oneToken + otherToken + stop + finish, "receipt 0, receipt 1, done"},
 		"one is lost": {isStream, oneToken + stop + finish, "receipt 0, done"},
 		"one too many": {isStream, oneToken + otherToken + oneToken + finish,
-			"receipt 0, receipt 1, receipt 2, done"}, // which the ledger does not owe
+			"receipt 0, receipt 1, receipt 2, done"}, // the ledger does not owe receipt 2
 		"no end": {isStream, oneToken + otherToken, "receipt 0, receipt 1, corrupt a stream without its end, done"},
 		"after its end": {isStream, oneToken + finish + otherToken,
 			"receipt 0, corrupt an event after the end of the stream, done"},

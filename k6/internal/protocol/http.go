@@ -11,10 +11,10 @@ import (
 type Requests interface {
 	// Request appends a request to buf.
 	Request(buf []byte, seq uint32, due time.Duration) []byte
-	// Header reads the status and the header section of the answer. Like the methods below it fills in an empty event, and
-	// leaves it empty if the bytes mean nothing by themselves.
+	// Header reads the status and the header section of the answer. Like the methods below, it fills in an empty event,
+	// and leaves it empty if the bytes mean nothing by themselves.
 	Header(status int, section []byte, event *Event)
-	// Body reads the next piece of the answer's body and returns how many bytes it took, all of them with Nothing.
+	// Body reads the next piece of the answer's body and returns how many bytes it took: all of them with Nothing.
 	Body(piece []byte, event *Event) int
 	// End takes the end of the answer.
 	End(event *Event)
@@ -22,17 +22,17 @@ type Requests interface {
 
 var errUnasked = errors.New("a response that nobody asked for")
 
-// keptAlive is a session of requests over one HTTP connection that is kept.
+// keptAlive is a session of requests over one persistent HTTP connection.
 type keptAlive struct {
 	requests Requests
-	next     []Kind // of events that are due, without further bytes
-	body     []byte // what was not understood yet of the present piece
+	next     []Kind // events that are due without further bytes
+	body     []byte // the part of the current piece not interpreted yet
 	asked    bool
 	reader   http1.Reader
 }
 
-// What follows without further bytes: nothing has to be said before the first request, and an answer is over once it
-// was understood.
+// Events that follow without further bytes: the client sends nothing before its first request, and an answer is over
+// once it was interpreted.
 var (
 	atOpening = []Kind{Opened, Joined}
 	atEnd     = []Kind{Done}
@@ -42,7 +42,7 @@ func newKeptAlive(requests Requests) Session {
 	return &keptAlive{requests: requests, next: atOpening}
 }
 
-// Open is of Session, as are the methods below. There is nothing to say before the first request, nor at the end.
+// Open implements Session, as do the methods below. The client sends nothing before its first request, nor at the end.
 func (k *keptAlive) Open(buf []byte) []byte  { return buf }
 func (k *keptAlive) Join(buf []byte) []byte  { return buf }
 func (k *keptAlive) Leave(buf []byte) []byte { return buf }
@@ -104,7 +104,7 @@ func (k *keptAlive) understand(found http1.Event, event *Event) {
 	}
 }
 
-// understandBody goes on with the present piece of a body.
+// understandBody interprets the rest of the current piece of a body.
 func (k *keptAlive) understandBody(event *Event) {
 	n := k.requests.Body(k.body, event)
 	if k.body = k.body[n:]; event.Kind == Nothing || len(k.body) == 0 {

@@ -16,7 +16,7 @@ type positions struct {
 	id    Identity
 	epoch int64 // microseconds
 	told  []told
-	taken int // of told, were handed out
+	taken int // how many of told were handed out
 }
 
 // told is a position in the news.
@@ -30,8 +30,8 @@ func newPositions(id Identity) positions {
 	return positions{id: id, epoch: id.Epoch.UnixMicro()}
 }
 
-// Every client is somewhere in a field of a tenth of a degree, where its number and the message's say. Whole micro
-// degrees that end in 1 have one shortest form, whatever writes them.
+// Each client's positions lie in a field of a tenth of a degree; the numbers of the client and the message determine
+// them. Whole microdegrees that end in 1 have one shortest form, whatever software writes them.
 const (
 	latitudeDegree, longitudeDegree = 52, 13
 	latitudePrefix, longitudePrefix = "52.", "13."
@@ -70,13 +70,13 @@ func (p *positions) position(buf []byte, seq uint32, due time.Duration) []byte {
 	return append(p.fields(append(buf, '{'), seq, due), '}')
 }
 
-// next hands out a position of the last news as a delivery, and tells whether there was one.
+// next hands out a position of the last news as a delivery, and reports whether there was one.
 func (p *positions) next(event *Event) bool {
 	for p.taken < len(p.told) {
 		found := p.told[p.taken]
 		p.taken++
 		if found.sender == p.id.Client {
-			continue // over STOMP the sender gets its own, which is owed to nobody
+			continue // over STOMP the sender gets its own position, which is not owed
 		}
 		event.Kind, event.Sender, event.Seq = Delivery, found.sender, found.seq
 		event.SentAt = time.Duration(found.sentAt-p.epoch) * time.Microsecond
@@ -88,10 +88,10 @@ func (p *positions) next(event *Event) bool {
 // forget drops the rest of the last news.
 func (p *positions) forget() { p.told, p.taken = p.told[:0], 0 }
 
-// errNews is the error of news that could not be read. What was wrong is in its text.
+// errNews is the error of news that could not be read. Its text describes what was wrong.
 var errNews = errors.New("no news")
 
-// read takes news: its positions are handed out by next. It returns the version, with an error too where that is of a
+// read parses news, whose positions next then hands out. It returns the version, even with an error if that concerns a
 // single position.
 func (p *positions) read(text []byte) (version int64, err error) {
 	s := scan{rest: text, ok: true}
@@ -142,7 +142,7 @@ func (p *positions) readAny(text []byte) (int64, error) {
 	return *news.Version, wrong
 }
 
-// scan reads JSON in the form that most servers write; ok is false once the text has another one.
+// scan reads JSON in the form that most servers write. ok becomes false at the first deviation from it.
 type scan struct {
 	rest []byte
 	ok   bool
@@ -168,7 +168,7 @@ func (s *scan) micro() int64 {
 	return n
 }
 
-// position reads what a client put, and its id.
+// position reads the position that a client put, and the client's id.
 func (s *scan) position() told {
 	s.skip(`{"user":"u-`)
 	sender := int(s.number())

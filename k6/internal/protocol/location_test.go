@@ -16,7 +16,7 @@ const sentAt = 123_456 * time.Microsecond
 // other is a member of the group of me.
 var other = Identity{Group: me.Group, Client: 43, Epoch: me.Epoch}
 
-// newsOf is what servers make of a position.
+// newsOf returns the news that servers make of a position.
 func newsOf(version int, sender Identity, seq uint32) string {
 	p := newPositions(sender)
 	return fmt.Sprintf(`{"version":%d,"positions":[{"user":"u-%d",%s}]}`, version, sender.Client,
@@ -36,7 +36,7 @@ func memberOf(t *testing.T, protocol string) Session {
 	return found.NewSession(target, me)
 }
 
-// events are what a session makes of bytes, without those that mean nothing.
+// events returns the events that a session makes of bytes, without those that mean nothing.
 func events(t *testing.T, session Session, data string) (found []Event) {
 	t.Helper()
 	for rest := []byte(data); ; {

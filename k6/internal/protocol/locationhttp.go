@@ -13,7 +13,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/sse"
 )
 
-// pollPeriod is the period of clients that poll by a schedule.
+// pollPeriod is the poll period of clients that poll by a schedule.
 const pollPeriod = time.Second
 
 func init() {
@@ -28,12 +28,12 @@ func init() {
 	register("location-sse", Protocol{Others: true, newMember: newLocationEvents, newAside: newLocationPuts})
 }
 
-// locationPath is a path below the client's group.
+// locationPath returns a path below the client's group.
 func locationPath(target *url.URL, id Identity, what string) string {
 	return target.EscapedPath() + "/groups/" + id.Group + "/" + what
 }
 
-// mustAppend appends a request that is made of a URL that was parsed.
+// mustAppend appends a request whose URL was parsed before.
 func mustAppend(buf []byte, request *http1.Request) []byte {
 	buf, err := request.Append(buf)
 	if err != nil {
@@ -42,7 +42,7 @@ func mustAppend(buf []byte, request *http1.Request) []byte {
 	return buf
 }
 
-// asked says which request an answer belongs to.
+// asked is the kind of request to which an answer belongs.
 type asked uint8
 
 const (
@@ -50,7 +50,7 @@ const (
 	askedPut
 )
 
-// locationPut writes the requests that put positions.
+// locationPut writes the PUT requests for positions.
 type locationPut struct {
 	positions
 	request http1.Request
@@ -69,27 +69,27 @@ func (l *locationPut) put(buf []byte, seq uint32, due time.Duration) []byte {
 	return mustAppend(buf, &l.request)
 }
 
-// putAnswered understands the answer to a PUT.
+// putAnswered interprets the answer to a PUT.
 func putAnswered(status int, event *Event) {
 	if event.Kind = Other; status != 204 {
 		event.refuse("HTTP " + strconv.Itoa(status) + " to a position")
 	}
 }
 
-// mostAnswer bounds the kept part of an answer.
+// mostAnswer bounds the part of an answer that is kept.
 const mostAnswer = 64 << 10
 
 var errLongAnswer = fmt.Errorf("answer larger than %d bytes", mostAnswer)
 
-// answers reads the whole answers of one connection, in the order of the requests.
+// answers reads complete answers of one connection, in the order of the requests.
 type answers struct {
 	reader http1.Reader
-	asked  []asked // and not answered
+	asked  []asked // requests not answered yet
 	body   []byte
 }
 
-// next reads up to the end of an answer. It tells what it answers, and whether there is one; the body holds until the
-// next call.
+// next reads up to the end of an answer. It returns the kind of request it answers, and whether an answer was complete.
+// The body is valid until the next call.
 func (a *answers) next(data []byte) (to asked, found bool, taken int, err error) {
 	for {
 		part, n, err := a.reader.Next(data[taken:])
@@ -113,7 +113,7 @@ func (a *answers) next(data []byte) (to asked, found bool, taken int, err error)
 	}
 }
 
-// silent is the part of a session that sends nothing at its beginning and its end.
+// silent is embedded in sessions that send nothing at their beginning and end.
 type silent struct{}
 
 func (silent) Open(buf []byte) []byte  { return buf }
@@ -122,7 +122,7 @@ func (silent) Leave(buf []byte) []byte { return buf }
 func (silent) Close(buf []byte) []byte { return buf }
 func (silent) End(*Event) error        { return io.EOF }
 
-// locationPuts is the second connection of a client, over which it puts its positions.
+// locationPuts is the second connection of a client, over which the client puts its positions.
 type locationPuts struct {
 	silent
 	locationPut
@@ -133,7 +133,7 @@ func newLocationPuts(target *url.URL, id Identity) Session {
 	return &locationPuts{locationPut: newLocationPut(target, id)}
 }
 
-// Message is of Session, as is Next.
+// Message implements Session, as does Next.
 func (l *locationPuts) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	l.answers.asked = append(l.answers.asked, askedPut)
 	return l.put(buf, seq, due)
@@ -148,21 +148,22 @@ func (l *locationPuts) Next(data []byte, event *Event) (int, error) {
 	return taken, err
 }
 
-// atLocation are the events of a member before any bytes.
+// atLocation are the events of a member before any bytes arrive.
 var atLocation = []Kind{Opened, Ready}
 
-// locationPoll is the protocols location-poll and location-long-poll: news by answers, which a server may hold.
+// locationPoll implements the protocols location-poll and location-long-poll: news arrives in answers, which the server
+// may hold back.
 type locationPoll struct {
 	silent
 	locationPut
 	opening []Kind
 	answers answers
 	news    http1.Request
-	path    []byte // of the news, up to the version
-	wait    string // of the query, where the server may hold the answer
-	asking  bool   // for news
+	path    []byte // the path of the news, up to the version
+	wait    string // part of the query if the server may hold the answer back
+	asking  bool   // a request for news is open
 	joined  bool
-	again   bool // asks as soon as the last news is handed out
+	again   bool // poll as soon as the last news is handed out
 	version int64
 	reply   []byte
 }
@@ -175,10 +176,10 @@ func newLocationPoll(target *url.URL, id Identity, wait string) Session {
 	}
 }
 
-// Join asks for the first news, once.
+// Join requests the first news, once.
 func (l *locationPoll) Join(buf []byte) []byte { return l.Poll(buf) }
 
-// Poll is of Poller.
+// Poll implements Poller.
 func (l *locationPoll) Poll(buf []byte) []byte {
 	if l.asking {
 		return buf
@@ -193,7 +194,7 @@ func (l *locationPoll) Poll(buf []byte) []byte {
 	return mustAppend(buf, &l.news)
 }
 
-// Message is of Session, as is Next.
+// Message implements Session, as does Next.
 func (l *locationPoll) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	l.answers.asked = append(l.answers.asked, askedPut)
 	return l.put(buf, seq, due)
@@ -227,8 +228,8 @@ func (l *locationPoll) Next(data []byte, event *Event) (int, error) {
 	return taken, err
 }
 
-// answered understands an answer with news. A client whose answers are held ends the connection after a refusal, for it
-// would ask again at once.
+// answered interprets an answer with news. A client whose answers are held back ends the connection after a refusal,
+// because it would ask again at once.
 func (l *locationPoll) answered(event *Event) {
 	l.asking = false
 	if status := l.answers.reader.Status(); status != 200 {
@@ -252,7 +253,7 @@ func (l *locationPoll) answered(event *Event) {
 	l.again = l.joined && l.wait != ""
 }
 
-// locationEvents is the protocol location-sse: news by server-sent events.
+// locationEvents is the protocol location-sse: news arrives as server-sent events.
 type locationEvents struct {
 	silent
 	positions
@@ -262,7 +263,7 @@ type locationEvents struct {
 	joined  bool
 	reader  http1.Reader
 	events  sse.Reader
-	piece   []byte // of the body, that was not understood yet
+	piece   []byte // the part of the body not interpreted yet
 }
 
 var errMessage = errors.New("a message on the connection of a stream")
@@ -276,7 +277,7 @@ func newLocationEvents(target *url.URL, id Identity) Session {
 	return l
 }
 
-// Join asks for the stream, once.
+// Join requests the stream, once.
 func (l *locationEvents) Join(buf []byte) []byte {
 	if l.asked {
 		return buf
@@ -285,7 +286,7 @@ func (l *locationEvents) Join(buf []byte) []byte {
 	return append(buf, l.request...)
 }
 
-// Message is of Session, as is Next. Messages go over the second connection.
+// Message implements Session, as does Next. Messages go over the second connection.
 func (l *locationEvents) Message([]byte, uint32, time.Duration) []byte { panic(errMessage) }
 
 func (l *locationEvents) Next(data []byte, event *Event) (taken int, err error) {
@@ -327,7 +328,7 @@ func (l *locationEvents) header(section []byte, event *Event) {
 	}
 }
 
-// understand goes on with the present piece of the stream, up to an event of it.
+// understand interprets the current piece of the stream, up to its next event.
 func (l *locationEvents) understand(event *Event) {
 	for len(l.piece) > 0 && event.Kind == Nothing {
 		news, n, found, err := l.events.Next(l.piece)
@@ -349,7 +350,7 @@ func (l *locationEvents) understand(event *Event) {
 			l.forget()
 		case !l.joined:
 			l.joined, event.Kind = true, Joined
-			l.forget() // it tells of what was before the client
+			l.forget() // it describes what happened before the client joined
 		default:
 			l.next(event)
 		}

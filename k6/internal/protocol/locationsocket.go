@@ -30,7 +30,7 @@ func newLocationSocket(id Identity) Conversation {
 	return &locationSocket{positions: newPositions(id)}
 }
 
-// Open is of Conversation, as are the methods below.
+// Open implements Conversation, as do the methods below.
 func (l *locationSocket) Open(Send) bool  { return true }
 func (l *locationSocket) Join(Send) bool  { return false }
 func (l *locationSocket) Leave(Send) bool { return true }
@@ -48,10 +48,10 @@ func (l *locationSocket) Receive(payload []byte, _ Send, event *Event) {
 		event.corrupt("%v", err)
 		return
 	}
-	l.joined, event.Kind = true, Joined // what it tells of was before the client
+	l.joined, event.Kind = true, Joined // it describes what happened before the client joined
 }
 
-// one understands a message that tells of one position.
+// one interprets a message with one position.
 func (p *positions) one(text []byte, event *Event) {
 	_, err := p.read(text)
 	var said struct{ Error string }
@@ -67,13 +67,13 @@ func (p *positions) one(text []byte, event *Event) {
 	}
 }
 
-// locationStomp is the protocol location-stomp: the same in STOMP frames. A simple broker acknowledges no
-// subscription, so a client joins by sending a join to itself through its group.
+// locationStomp is the protocol location-stomp: the same messages in STOMP frames. A simple broker does not acknowledge
+// subscriptions, so a client joins by sending a join to itself through its group.
 type locationStomp struct {
 	positions
 	stomp
-	join   []byte // a whole frame
-	joined []byte // what comes of it
+	join   []byte // a complete frame
+	joined []byte // the body that confirms it
 	body   []byte
 }
 
@@ -87,7 +87,7 @@ func newLocationStomp(id Identity) Conversation {
 	}
 }
 
-// Join is of Conversation, as are the methods below.
+// Join implements Conversation, as do the methods below.
 func (l *locationStomp) Join(send Send) bool {
 	send(l.join)
 	return false
@@ -105,7 +105,7 @@ func (l *locationStomp) Receive(payload []byte, send Send, event *Event) {
 	case !ok:
 	case bytes.Equal(body, l.joined):
 		event.Kind = Joined
-	case bytes.HasPrefix(body, []byte(`{"joined":`)): // another member's
+	case bytes.HasPrefix(body, []byte(`{"joined":`)): // another member's join
 	default:
 		l.one(body, event)
 	}

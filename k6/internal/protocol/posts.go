@@ -25,7 +25,7 @@ func newPosts(target *url.URL, _ Identity) Requests {
 	}}
 }
 
-// Request is of Requests, as are the methods below.
+// Request implements Requests, as do the methods below.
 func (p *posts) Request(buf []byte, seq uint32, due time.Duration) []byte {
 	p.created = false
 	body := strconv.AppendUint(append(p.request.Body[:0], `{"title":"post `...), uint64(seq), 10)
@@ -33,7 +33,7 @@ func (p *posts) Request(buf []byte, seq uint32, due time.Duration) []byte {
 	p.request.Body = append(body, ` us"}`...)
 	buf, err := p.request.Append(buf)
 	if err != nil {
-		panic(err) // a URL that was parsed
+		panic(err) // the URL was parsed before
 	}
 	return buf
 }

@@ -1,4 +1,4 @@
-// Package protocol has the clients of each protocol, one file per protocol. A session is one client's side of a
+// Package protocol implements the clients of each protocol, one file per protocol. A session is one client's side of a
 // connection: it turns bytes into events and never waits, reads clocks or uses sockets.
 package protocol
 
@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// Identity is the client of a session. SentAt values on the wire are microseconds since Epoch's zero, so that they look
-// like the times that real clients send.
+// Identity identifies the client of a session. SentAt values on the wire are microseconds since Epoch's zero, so that
+// they look like the times that real clients send.
 type Identity struct {
 	Group  string
 	Client int
 	Epoch  time.Time
-	// Query is added to the path of requests.
+	// Query is appended to the path of requests.
 	Query string
-	// Part is the number of the part of the load to which the client belongs. Where the server names the groups it is
-	// in the client's name, for a server knows the clients of all parts.
+	// Part is the number of the part of the load to which the client belongs. If the server names the groups, the client's
+	// name contains the part, because one server serves the clients of all parts.
 	Part int
-	// Length is how many characters the games have that the client asks for.
+	// Length is the length, in characters, of the games that the client asks for.
 	Length int
 }
 
@@ -32,42 +32,42 @@ type Identity struct {
 // their own, or as members of groups by requests.
 type Protocol struct {
 	path  string
-	query string // of the path that is dialled
-	// locate makes the path of each client where they differ, and its query.
+	query string // of the URL to dial
+	// locate returns each client's path and query, if they differ by client.
 	locate       func(Identity) (path, query string)
 	subprotocols string
-	// separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	// separator stands between the messages of one frame, and may end the last one. It is empty if a frame is one message.
 	separator []byte
-	// packed says that messages are MessagePack in binary frames; the conversation has their JSON.
+	// packed means that messages are MessagePack in binary frames; the conversation works on their JSON.
 	packed bool
-	// header makes fields of each client's opening handshake; nil for none.
+	// header returns fields of each client's opening handshake; nil for none.
 	header func(Identity) http.Header
 	// mostParts is how many generators can share a load; 0 for any number.
 	mostParts int
-	// NewConversation begins a client's conversation, without the frames that carry it.
+	// NewConversation begins a client's conversation, without the framing.
 	NewConversation func(Identity) Conversation
 	newRequests     func(*url.URL, Identity) Requests
 	newMember       func(*url.URL, Identity) Session
-	// newAside begins a session for messages alone, where members have a second connection for them.
+	// newAside begins a session for messages only, if members have a second connection for them.
 	newAside func(*url.URL, Identity) Session
-	// Matched says that the server names the groups: a client asks for one over a second connection, each time anew. The
-	// sessions of that one are Matchers then, and those of the first one are Players.
+	// Matched means that the server names the groups: a client asks for one over a second connection, a new one each time.
+	// The sessions of the second connection are then Matchers, and those of the first are Players.
 	Matched bool
-	// Others owes a message only to the other members of the group, Newest only the newest one of each sender: see
-	// ledger.Terms.
+	// Others means that a message is owed only to the other members of the group; Newest, that only the newest message of
+	// each sender is owed: see ledger.Terms.
 	Others, Newest bool
-	// PollPeriod is how often a member asks for news; 0 if it does not. Its sessions are Pollers then.
+	// PollPeriod is the period at which a member asks for news; 0 if it does not. Otherwise its sessions are Pollers.
 	PollPeriod time.Duration
-	// Receipts is how many each request owes.
+	// Receipts is how many receipts each request owes.
 	Receipts int
-	// asks are the exchanges beside the first that conversations have, which are Askers then.
+	// asks names the exchanges beside the first that conversations have. Such conversations are Askers.
 	asks []string
-	// tls is how connections are secured; nil for none.
+	// tls configures TLS; nil for none.
 	tls *tls.Config
 }
 
-// PingExchange is the exchange beside the first that all WebSockets have: a ping, which owes a pong. Its latency is
-// that of the server's WebSocket without the application.
+// PingExchange is the exchange beside the first that every WebSocket has: a ping, which owes a pong. Its latency is
+// that of the server's WebSocket implementation without the application.
 const PingExchange = "websocket_ping"
 
 var protocols = map[string]Protocol{}
@@ -75,13 +75,13 @@ var protocols = map[string]Protocol{}
 // register adds a protocol by its name. Each file registers its own; there is no other list.
 func register(name string, p Protocol) { protocols[name] = p }
 
-// Plays tells whether a client of this part of a load has numbers of its own.
+// Plays reports whether there are client numbers for this part of a load.
 func (p Protocol) Plays(part int) bool { return p.mostParts == 0 || part < p.mostParts }
 
-// Requests tells whether clients make requests of their own, and are no members of a group.
+// Requests reports whether clients make requests of their own instead of being members of a group.
 func (p Protocol) Requests() bool { return p.newRequests != nil }
 
-// Beside are the names of the exchanges that clients may have beside the first.
+// Beside returns the names of the exchanges that clients may have beside the first.
 func (p Protocol) Beside() []string {
 	if p.NewConversation == nil {
 		return nil
@@ -115,7 +115,7 @@ func (p Protocol) newSession(target *url.URL, id Identity) Session {
 	return session
 }
 
-// Aside tells whether members have a second connection, over which they send their messages.
+// Aside reports whether members send their messages over a second connection.
 func (p Protocol) Aside() bool { return p.newAside != nil && !p.Matched }
 
 // NewAside begins the session of a client's second connection.
@@ -133,10 +133,10 @@ func Find(name string) (Protocol, error) {
 	return found, nil
 }
 
-// ports are those that a URL need not name.
+// ports are the default ports of the schemes.
 var ports = map[string]string{"ws": "80", "http": "80", "wss": "443", "https": "443"}
 
-// Address is the host and the port of a target.
+// Address returns the host and the port of a target.
 func Address(target *url.URL) (host, port string) {
 	if port = target.Port(); port == "" {
 		port = ports[target.Scheme]
@@ -144,7 +144,7 @@ func Address(target *url.URL) (host, port string) {
 	return target.Hostname(), port
 }
 
-// Target is the URL to dial for a server's base URL, such as http://127.0.0.1:8080 or ws://127.0.0.1:8080.
+// Target returns the URL to dial for a server's base URL, such as http://127.0.0.1:8080 or ws://127.0.0.1:8080.
 func (p Protocol) Target(base string) (*url.URL, error) {
 	target, err := url.Parse(base)
 	if err != nil || target.Host == "" {

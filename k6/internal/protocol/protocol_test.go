@@ -32,7 +32,7 @@ func session(t *testing.T, name string) Conversation {
 	return found.NewConversation(me)
 }
 
-// receive returns what a payload means to the session.
+// receive returns the event that the session makes of a payload.
 func receive(session Conversation, payload string, send Send) (event Event) {
 	session.Receive([]byte(payload), send, &event)
 	return event

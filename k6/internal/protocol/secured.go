@@ -11,17 +11,17 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/secure"
 )
 
-// clearSize is what is decrypted at a time. Each session has such a buffer, so it is no larger than a few messages.
+// clearSize is how much is decrypted at a time. Each session has such a buffer, so it is no larger than a few messages.
 const clearSize = 4 << 10
 
-// InsecureError says that TLS failed: nobody knows who the server is, or somebody changed what it sent.
+// InsecureError means that TLS failed: the server is not authenticated, or its bytes were altered on the way.
 type InsecureError struct{ cause error }
 
 func (e *InsecureError) Error() string { return fmt.Sprintf("TLS: %s", e.cause) }
 func (e *InsecureError) Unwrap() error { return e.cause }
 
-// Secured is the protocol over TLS where the target is a wss:// or https:// URL. Authorities is a file of certificates,
-// in PEM, that alone are trusted; without one, those of the system are.
+// Secured returns the protocol over TLS if the target is a wss:// or https:// URL. Authorities is a PEM file of the
+// only certificates that are trusted; without one, the system's are.
 func (p Protocol) Secured(target *url.URL, authorities string) (Protocol, error) {
 	if target.Scheme != "wss" && target.Scheme != "https" {
 		return p, nil
@@ -35,13 +35,13 @@ func (p Protocol) Secured(target *url.URL, authorities string) (Protocol, error)
 type secured struct {
 	Session
 	conn   *secure.Conn
-	clear  []byte // decrypted, and not read by the session yet
+	clear  []byte // decrypted, but not yet read by the session
 	buf    []byte
 	reply  []byte
-	begins []byte // what the session says first, until the handshake is over
+	begins []byte // what the session sends first, held until the handshake is over
 }
 
-// over puts a session into TLS where there is a configuration.
+// over wraps a session in TLS if there is a configuration.
 func over(config *tls.Config, session Session) Session {
 	if config == nil {
 		return session
@@ -49,14 +49,14 @@ func over(config *tls.Config, session Session) Session {
 	return &secured{Session: session, conn: secure.New(config), buf: make([]byte, clearSize)}
 }
 
-// Discard releases what a session holds that will not be used again.
+// Discard releases the resources of a session that will not be used again.
 func Discard(session Session) {
 	if s, ok := session.(*secured); ok {
 		s.conn.End()
 	}
 }
 
-// Open is of Session, as are the methods below.
+// Open implements Session, as do the methods below.
 func (s *secured) Open(buf []byte) []byte {
 	s.begins = s.Session.Open(nil)
 	_, _ = s.conn.Shake() // the server has to answer before anything can fail
@@ -79,7 +79,7 @@ func (s *secured) Next(data []byte, event *Event) (int, error) {
 	return taken, s.read(event)
 }
 
-// shake continues the handshake, and after it says what the session says first.
+// shake continues the handshake; once that is over, it sends what the session sends first.
 func (s *secured) shake() error {
 	done, err := s.conn.Shake()
 	if err == nil && done {
@@ -91,7 +91,7 @@ func (s *secured) shake() error {
 	return nil
 }
 
-// read finds the next event in what was decrypted.
+// read finds the next event in the decrypted bytes.
 func (s *secured) read(event *Event) error {
 	for {
 		n, err := s.Session.Next(s.clear, event)
@@ -109,7 +109,7 @@ func (s *secured) read(event *Event) error {
 	}
 }
 
-// encrypt makes the reply of an event one that can be sent.
+// encrypt replaces the reply of an event by its encrypted form.
 func (s *secured) encrypt(event *Event) error {
 	if len(event.Reply) > 0 {
 		if err := s.conn.Write(event.Reply); err != nil {
@@ -121,11 +121,11 @@ func (s *secured) encrypt(event *Event) error {
 	return nil
 }
 
-// used is the end of what was decrypted: more is needed, the server has ended, or it is another one.
+// used handles the end of the decrypted bytes: more are needed, the server has ended the connection, or TLS has failed.
 func (s *secured) used(err error, event *Event) error {
 	switch {
 	case err == nil || errors.Is(err, secure.ErrMore):
-		if s.reply = s.conn.Sent(s.reply[:0]); len(s.reply) > 0 { // new keys, for one
+		if s.reply = s.conn.Sent(s.reply[:0]); len(s.reply) > 0 { // such as new keys
 			event.Kind, event.Reply = Other, s.reply
 		}
 		return nil
@@ -139,10 +139,10 @@ func (s *secured) used(err error, event *Event) error {
 	}
 }
 
-// said encrypts what the session writes, and appends it to buf.
+// said encrypts text that the session wrote, and appends it to buf.
 func (s *secured) said(buf, text []byte) []byte {
 	if len(text) > 0 && s.conn.Shaken() {
-		_ = s.conn.Write(text) // into memory; what ended the connection shows in Next
+		_ = s.conn.Write(text) // into memory; Next returns the error that ended the connection
 	}
 	return s.conn.Sent(buf)
 }
@@ -158,8 +158,8 @@ func (s *secured) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	return s.said(buf, s.reply)
 }
 
-// Ask is of Asker, Poll of Poller, Enter and Game of Player, Group of Matcher: they are called where the session has
-// them.
+// Ask implements Asker, Poll implements Poller, Enter and Game implement Player, and Group implements Matcher. They are
+// called only if the session implements them.
 func (s *secured) Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte {
 	return s.said(buf, s.Session.(Asker).Ask(nil, beside, seq, due))
 }

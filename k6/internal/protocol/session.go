@@ -27,28 +27,28 @@ const (
 	Begun                // the members of the group may send from now on
 	Over                 // the group is over, and so is the client's membership
 	Left                 // the server acknowledges that the client leaves
-	Other                // nothing that matters
+	Other                // nothing relevant to the client
 )
 
-// Event is the meaning of some bytes. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. SentAt is also
-// of an Answer that says when its exchange was due. Readers fill in an Event of their caller, because a load makes
-// several for each delivery, and passing them as values would cost more than reading the bytes.
+// Event is the meaning of some bytes. Sender and Seq belong to a Delivery, Index to a Receipt. SentAt belongs to a
+// Delivery, and to an Answer that says when its exchange was due. Readers fill in an Event of their caller, because a
+// load makes several for each delivery, and passing them as values would cost more than reading the bytes.
 type Event struct {
 	Kind   Kind
 	Sender int
 	Seq    uint32
 	SentAt time.Duration
-	// Undated says of a Delivery that its content does not say when it was due.
+	// Undated means that the content of a Delivery does not say when it was due.
 	Undated bool
 	Index   int
 	// Beside is the place of an Answer's exchange in Protocol.Beside.
 	Beside int
-	// Last says of Done that the connection cannot be used again.
+	// Last means, with Done, that the connection cannot be used again.
 	Last   bool
 	Reason string
-	// Patience is how long from now on the server may be silent; 0 where this event changes nothing about it.
+	// Patience is how long the server may be silent from now on; 0 if this event does not change that.
 	Patience time.Duration
-	// Reply is what the client sends at once; it holds until the next call of the session.
+	// Reply is what the client sends at once; it is valid until the next call of the session.
 	Reply []byte
 }
 
@@ -58,45 +58,45 @@ func (e *Event) refuse(reason string) { e.Kind, e.Reason = Refused, reason }
 // breakOff makes the event a Broken.
 func (e *Event) breakOff(reason string) { e.Kind, e.Reason = Broken, reason }
 
-// corrupt makes the event a Corrupt, and describes what no client sent.
+// corrupt makes the event a Corrupt, and describes content that no client sent.
 func (e *Event) corrupt(format string, values ...any) {
 	e.Kind, e.Reason = Corrupt, fmt.Sprintf(format, values...)
 }
 
 // Asker is a session with exchanges beside the first. Each owes one Answer to the client itself.
 type Asker interface {
-	// Ask writes the beginning of an exchange of the kind in this place of Protocol.Beside.
+	// Ask writes the beginning of an exchange of the kind at index beside of Protocol.Beside.
 	Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte
 }
 
-// Matcher is a session that asks the server for a group, once.
+// Matcher is a session that asks the server for a group once.
 type Matcher interface {
-	// Group is the group that the server named, after Matched.
+	// Group returns the group that the server named. It is valid after Matched.
 	Group() string
 }
 
-// Player is a session whose client is a member of groups that the server names, of one at a time.
+// Player is a session whose client is a member of groups that the server names, one at a time.
 type Player interface {
 	// Enter writes a request for membership of a group. Joined or Denied follows.
 	Enter(buf []byte, group string) []byte
-	// Game is how many messages the client has to send to the group that it Joined.
+	// Game returns how many messages the client has to send to the group that it Joined.
 	Game() (messages int)
 }
 
-// Poller is a session whose client asks for news at times of its own.
+// Poller is a session whose client asks for news at times of its own choice.
 type Poller interface {
-	// Poll writes a request for news; nothing where one is on its way.
+	// Poll writes a request for news; nothing if one is open.
 	Poll(buf []byte) []byte
 }
 
-// Session is one client's side of one connection: bytes in, events and bytes out. It never waits, reads clocks or
-// touches sockets. What it writes it appends to buf.
+// Session is one client's side of one connection: bytes in, events and bytes out. It never waits, reads clocks or uses
+// sockets. It appends what it writes to buf.
 type Session interface {
 	// Open writes the client's first bytes on a new connection.
 	Open(buf []byte) []byte
-	// Next reads the next event and returns how many bytes of data it took, which is all of them when the event is
-	// Nothing. The data of the next call begins with the byte after these, which stay as they are until an event is
-	// Nothing. After an error the connection must be closed.
+	// Next reads the next event and returns how many bytes of data it took: all of them if the event is Nothing. The data
+	// of the next call begins with the byte after these; the bytes stay in place until an event is Nothing. After an error
+	// the connection must be closed.
 	Next(data []byte, event *Event) (int, error)
 	// Join writes a request for membership. It may be repeated until the server acknowledges.
 	Join(buf []byte) []byte
@@ -104,9 +104,10 @@ type Session interface {
 	Message(buf []byte, seq uint32, due time.Duration) []byte
 	// Leave writes a member's request to leave.
 	Leave(buf []byte) []byte
-	// End takes the end of the connection. An error says what it interrupts; nil if the server may end it.
+	// End handles the end of the connection. It returns an error that says what the end interrupts, or nil if the server
+	// may end the connection now.
 	End(event *Event) error
-	// Close writes the end of the conversation; nothing where the server first has to acknowledge that the client leaves,
-	// or where the connection has no such end.
+	// Close writes the end of the conversation. It writes nothing if the server first has to acknowledge that the client
+	// leaves, or if the connection has no such end.
 	Close(buf []byte) []byte
 }

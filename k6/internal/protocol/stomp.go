@@ -17,11 +17,11 @@ const stompSubprotocol = "v12.stomp"
 
 // stomp reads and writes the STOMP 1.2 frames of one member of a group, one per WebSocket message.
 type stomp struct {
-	head         []byte // of a SEND, up to the content's length
-	subscription []byte // a whole frame
+	head         []byte // the head of a SEND frame, up to the content's length
+	subscription []byte // a complete frame
 }
 
-// newStomp is for members that send to /app/<destination> and receive from /topic/<destination>.
+// newStomp returns the frames of members that send to /app/<destination> and receive from /topic/<destination>.
 func newStomp(destination, subscription string) stomp {
 	return stomp{
 		sendHead(destination),
@@ -33,7 +33,7 @@ func sendHead(destination string) []byte {
 	return fmt.Appendf(nil, "SEND\ndestination:/app/%s\ncontent-type:application/json\ncontent-length:", destination)
 }
 
-// sendFrame appends a SEND.
+// sendFrame appends a SEND frame.
 func sendFrame(buf, head, body []byte) []byte {
 	buf = strconv.AppendInt(append(buf, head...), int64(len(body)), 10)
 	buf = append(append(buf, "\n\n"...), body...)
@@ -42,24 +42,24 @@ func sendFrame(buf, head, body []byte) []byte {
 
 func (s *stomp) frame(buf, body []byte) []byte { return sendFrame(buf, s.head, body) }
 
-// Open is of Conversation.
+// Open implements Conversation.
 func (s *stomp) Open(send Send) bool {
 	send([]byte("CONNECT\naccept-version:1.2\nheart-beat:0,0\nhost:push\n\n\x00"))
 	return false
 }
 
-// Leave is of Conversation. As the specification recommends, the client closes once the server has acknowledged its
-// DISCONNECT: https://stomp.github.io/stomp-specification-1.2.html#DISCONNECT.
+// Leave implements Conversation. As the specification recommends, the client closes once the server has acknowledged
+// its DISCONNECT: https://stomp.github.io/stomp-specification-1.2.html#DISCONNECT.
 func (s *stomp) Leave(send Send) bool {
 	send([]byte("DISCONNECT\nreceipt:bye\n\n\x00"))
 	return false
 }
 
-// receive understands a frame. It returns the body of a MESSAGE, which is the suite's.
+// receive interprets a frame. It returns the body of a MESSAGE, which is a message of the suite.
 func (s *stomp) receive(payload []byte, send Send, event *Event) (body []byte, message bool) {
 	head, body, ok := bytes.Cut(payload, []byte("\n\n"))
 	if !ok {
-		if len(bytes.TrimSpace(payload)) > 0 { // or else it is a heart-beat
+		if len(bytes.TrimSpace(payload)) > 0 { // otherwise it is a heart-beat
 			event.corrupt("no STOMP frame: %.60q", payload)
 		}
 		return nil, false
@@ -81,8 +81,8 @@ func (s *stomp) receive(payload []byte, send Send, event *Event) (body []byte, m
 	return nil, false
 }
 
-// whiteboardStomp is the protocol whiteboard-stomp: the same messages in STOMP frames. A simple broker acknowledges no
-// subscription, so a client joins by sending a join to itself through its board.
+// whiteboardStomp is the protocol whiteboard-stomp: the same messages in STOMP frames. A simple broker does not
+// acknowledge subscriptions, so a client joins by sending a join to itself through its board.
 type whiteboardStomp struct {
 	draw
 	stomp

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Tap hears every message of a client, and every request: what is sent, without an event, and what is received, with
-// its meaning. Key is the one of a declaration that a received message fits, or does not; empty where none is in
-// question.
+// Tap is called with every message and every request of a client: without an event for what the client sends, and with
+// its meaning for what it receives. Key is the key of a declaration that a received message matches or violates, or
+// empty if there is none.
 type Tap func(id Identity, text []byte, event *Event, key string)
 
-// Tapped is a declared protocol with a tap on all that is said.
+// Tapped returns a declared protocol that calls tap with every message sent or received.
 func (p Protocol) Tapped(tap Tap) Protocol {
 	begin, ask := p.NewConversation, p.newRequests
 	if begin != nil {
@@ -67,7 +67,7 @@ func (t *tapped) Receive(payload []byte, send Send, event *Event) {
 		key = declared.key
 	}
 	t.tap(t.id, payload, event, key)
-	for _, answer := range answers { // after what they answer
+	for _, answer := range answers { // after the message that they answer
 		t.tap(t.id, answer, nil, "")
 	}
 }

@@ -41,12 +41,12 @@ func newTokenStream(target *url.URL, id Identity) Requests {
 		Fields: []http1.Field{{Name: "Accept", Value: "text/event-stream"}},
 	}).Append(nil)
 	if err != nil {
-		panic(err) // a URL that was parsed
+		panic(err) // the URL was parsed before
 	}
 	return &tokenStream{request: request}
 }
 
-// Request is of Requests, as are the methods below.
+// Request implements Requests, as do the methods below.
 func (t *tokenStream) Request(buf []byte, _ uint32, _ time.Duration) []byte {
 	t.events = sse.Reader{}
 	return append(buf, t.request...)

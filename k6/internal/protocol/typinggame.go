@@ -16,17 +16,17 @@ func init() {
 	})
 }
 
-// pingKind is the place of the ping in Protocol.Beside, after that of the WebSocket.
+// pingKind is the index of the ping in Protocol.Beside, after the ping of the WebSocket.
 const pingKind = 1
 
-// typingGame is the protocol typing-game-socketio: games of keystrokes, one after the other, as events of Socket.IO. It
-// asks for acknowledgements of joins with even ids, and of pings with odd ones.
+// typingGame is the protocol typing-game-socketio: games of keystrokes, one after the other, as events of Socket.IO.
+// Its acknowledgement ids are even for joins and odd for pings.
 type typingGame struct {
 	keystrokes
 	link    socketio.Link
-	joins   int64  // so many were asked
-	asked   string // the room of the last one, until it is answered
-	started bool   // the present game
+	joins   int64  // joins requested so far
+	asked   string // the room of the last join, until it is answered
+	started bool   // the current game has begun
 	buf     []byte
 }
 
@@ -36,7 +36,8 @@ func newTypingGame(id Identity) Conversation {
 	return t
 }
 
-// Open is of Conversation, as are the methods below. The server speaks first, and rooms are entered one by one.
+// Open implements Conversation, as do the methods below. The server speaks first, and the client enters rooms one by
+// one.
 func (t *typingGame) Open(Send) bool { return false }
 func (t *typingGame) Join(Send) bool { return false }
 
@@ -60,7 +61,7 @@ func (t *typingGame) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	return socketio.AppendEnd(t.append(buf, seq, due))
 }
 
-// Ask is of Asker.
+// Ask implements Asker.
 func (t *typingGame) Ask(buf []byte, _ int, seq uint32, due time.Duration) []byte {
 	buf = append(socketio.AppendEvent(buf, "ping", 2*int64(seq)+1), `{"sentAt":`...)
 	buf = append(strconv.AppendInt(buf, t.epoch+due.Microseconds(), 10), '}')
@@ -94,7 +95,7 @@ func (t *typingGame) Receive(payload []byte, send Send, event *Event) {
 	}
 }
 
-// heard understands an event.
+// heard interprets an event.
 func (t *typingGame) heard(packet socketio.Packet, event *Event) {
 	if packet.ID != socketio.NoID {
 		event.corrupt("an event %.40q that asks for an acknowledgement", packet.Name)
@@ -115,7 +116,7 @@ func (t *typingGame) heard(packet socketio.Packet, event *Event) {
 	}
 }
 
-// course reads an event of the whole room.
+// course interprets an event that is sent to the whole room.
 func (t *typingGame) course(packet socketio.Packet, event *Event) {
 	var said struct {
 		RoomID          string
@@ -150,7 +151,7 @@ func (t *typingGame) course(packet socketio.Packet, event *Event) {
 	}
 }
 
-// admitted understands the answer to a join.
+// admitted interprets the answer to a join.
 func (t *typingGame) admitted(packet socketio.Packet, event *Event) {
 	if packet.ID != 2*(t.joins-1) || t.asked == "" {
 		event.corrupt("an acknowledgement of event %d, which waits for none", packet.ID)
@@ -173,7 +174,7 @@ func (t *typingGame) admitted(packet socketio.Packet, event *Event) {
 	event.Kind = Joined
 }
 
-// ponged understands the answer to a ping.
+// ponged interprets the answer to a ping.
 func (t *typingGame) ponged(packet socketio.Packet, event *Event) {
 	var said struct{ SentAt int64 }
 	if err := json.Unmarshal(packet.Data, &said); err != nil {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// partSize is how many names the clients of one part of a load have: u-1000042 is client 42 of part 1.
+// partSize is the number of client names in one part of a load: u-1000042 is client 42 of part 1.
 const partSize = 1_000_000
 
-// mistakePeriod is how many keys a client types from one wrong key to the next: one key in twenty is wrong, as of
-// somebody who types with 95 % accuracy.
+// mistakePeriod is the number of keys from one wrong key to the next: one key in twenty is wrong, as for a person who
+// types with 95 % accuracy.
 const mistakePeriod = 20
 
-// mistakes is how many of the first keys of a game are wrong. Clients err at different keys.
+// mistakes returns how many of the first keys of a game are wrong. Clients err at different keys.
 func mistakes(client, keys int) int { return (keys + client%mistakePeriod) / mistakePeriod }
 
-// typed is how many of the first keys are right. A wrong key does not advance the player.
+// typed returns how many of the first keys are right. A wrong key does not advance the player.
 func typed(client, keys int) int { return keys - mistakes(client, keys) }
 
-// keysOf is how many keys a client types until it has a text of that length.
+// keysOf returns how many keys a client presses to type a text of that length.
 func keysOf(client, length int) int {
 	keys := length
 	for typed(client, keys) < length {
@@ -37,20 +37,20 @@ func keysOf(client, length int) int {
 type keystrokes struct {
 	id     Identity
 	epoch  int64  // microseconds
-	room   string // that the client is in; "" where it is in none
+	room   string // the client's room; "" if it is in none
 	text   []rune
-	head   []byte // of what it writes, up to and with `"seq":`
-	prefix []byte // of what it reads, up to and with the user's "u-"
+	head   []byte // the start of what it writes, up to and including `"seq":`
+	prefix []byte // the start of what it reads, up to and including the user's "u-"
 }
 
 func newKeystrokes(id Identity) keystrokes {
 	return keystrokes{id: id, epoch: id.Epoch.UnixMicro()}
 }
 
-// user is the client's id.
+// user returns the client's id.
 func (k *keystrokes) user() string { return "u-" + strconv.Itoa(k.id.Part*partSize+k.id.Client) }
 
-// begin puts the client into a room, where it types that text.
+// begin puts the client into a room, where it types the text.
 func (k *keystrokes) begin(room string, text []rune) {
 	k.room, k.text = room, text
 	k.head = fmt.Appendf(k.head[:0], `{"roomId":%q,"userId":%q,"seq":`, room, k.user())
@@ -59,7 +59,7 @@ func (k *keystrokes) begin(room string, text []rune) {
 
 // leave takes the client out of its room.
 func (k *keystrokes) leave() {
-	k.room, k.text, k.prefix = "", nil, append(k.prefix[:0], '-') // which no state begins with
+	k.room, k.text, k.prefix = "", nil, append(k.prefix[:0], '-') // no state begins with "-"
 }
 
 // append writes key number seq of the game.
@@ -82,7 +82,7 @@ func (k *keystrokes) key(seq int) []byte {
 	}
 	key, err := json.Marshal(string(next))
 	if err != nil {
-		panic(err) // a string
+		panic(err) // a string always marshals
 	}
 	return key
 }
@@ -93,7 +93,7 @@ type state struct {
 	Seq, SentAt, Typed, Mistakes int64
 }
 
-// parse reads a state: in the form that most servers write, or in any form of JSON.
+// parse reads a state, in the form that most servers write or in any form of JSON.
 func (k *keystrokes) parse(text []byte, event *Event) {
 	if rest, ok := bytes.CutPrefix(text, k.prefix); ok {
 		s := scan{rest: rest, ok: true}
@@ -133,7 +133,7 @@ func (k *keystrokes) parseAny(text []byte, event *Event) {
 	}
 }
 
-// told takes the state that belongs to one key of a user.
+// told interprets the state that belongs to one key of a user.
 func (k *keystrokes) told(user int64, found *state, event *Event) {
 	client, keys := int(user%partSize), int(found.Seq)+1
 	if user/partSize != int64(k.id.Part) {

@@ -11,7 +11,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/http1"
 )
 
-// matchmaking asks the server of a typing game for a room, by one request over a connection of its own.
+// matchmaking asks the server of a typing game for a room, with one request over a connection of its own.
 type matchmaking struct {
 	silent
 	request []byte
@@ -19,14 +19,14 @@ type matchmaking struct {
 	room    string
 }
 
-// mostID is how many characters an id has at most.
+// mostID is the largest number of characters in an id.
 const mostID = 64
 
 var errKeystroke = errors.New("a keystroke on the connection of the matchmaking")
 
 func newMatchmaking(target *url.URL, id Identity) Session {
 	k := newKeystrokes(id)
-	// The target's path is that of Socket.IO, which is served at the same root.
+	// The target's path is that of Socket.IO, which shares its root with the matchmaking.
 	root := target.EscapedPath()[:len(target.EscapedPath())-len("/socket.io/")]
 	return &matchmaking{request: mustAppend(nil, &http1.Request{
 		Method: "POST", Target: root + "/api/pvp/matchmake", Host: target.Host,
@@ -35,7 +35,7 @@ func newMatchmaking(target *url.URL, id Identity) Session {
 	})}
 }
 
-// Join is of Session, as are the methods below.
+// Join implements Session, as do the methods below.
 func (m *matchmaking) Join(buf []byte) []byte {
 	m.answers.asked = append(m.answers.asked, askedNews)
 	return append(buf, m.request...)
@@ -65,10 +65,10 @@ func (m *matchmaking) answered(event *Event) {
 	m.room, event.Kind = said.RoomID, Matched
 }
 
-// Group is of Matcher.
+// Group implements Matcher.
 func (m *matchmaking) Group() string { return m.room }
 
-// isID tells whether a text is an id: 1 to 64 letters, digits, hyphens and underscores.
+// isID reports whether a text is an id: 1 to 64 letters, digits, hyphens and underscores.
 func isID(text string) bool {
 	for _, c := range []byte(text) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -11,7 +11,7 @@ var typist = Identity{Client: 42, Epoch: me.Epoch, Length: 30, Part: 1}
 
 const typistName = "u-1000042"
 
-// atTable is a conversation that has joined room r-1, and what it has sent.
+// atTable returns a conversation that has joined room r-1, and what it has sent.
 func atTable(t *testing.T) (*typingGame, *[]string) {
 	t.Helper()
 	g, sent := newTypingGame(typist).(*typingGame), &[]string{}
@@ -32,7 +32,7 @@ func admission(id int, room string) string {
 	return fmt.Sprintf(answer, id, room, typistName)
 }
 
-// stateOf is what a server tells after key seq of a client.
+// stateOf returns what a server sends after key seq of a client.
 func stateOf(room string, client int, seq int) string {
 	return fmt.Sprintf(`42["pvp:state",{"roomId":%q,"userId":"u-%d","seq":%d,"sentAt":%d,"typed":%d,"mistakes":%d}]`,
 		room, partSize+client, seq, me.Epoch.UnixMicro()+5, typed(client, seq+1), mistakes(client, seq+1))

@@ -20,38 +20,38 @@ type Send func(payload []byte)
 
 // Conversation is one client's side of an exchange of WebSocket messages.
 type Conversation interface {
-	// Open starts the conversation once connected; it says whether the client may join at once.
+	// Open starts the conversation once connected. It reports whether the client may join at once.
 	Open(send Send) (ready bool)
-	// Join asks for membership; it says whether the client has it at once. Otherwise it may be repeated until the server
-	// acknowledges.
+	// Join asks for membership. It reports whether the client has it at once; otherwise it may be repeated until the
+	// server acknowledges.
 	Join(send Send) (member bool)
 	// Receive reads one payload, which it does not keep, and fills in an empty event. After a Broken event the session
 	// ends with an error.
 	Receive(payload []byte, send Send, event *Event)
 	// Message appends a message of the suite to buf.
 	Message(buf []byte, seq uint32, due time.Duration) []byte
-	// Leave sends a request to leave; it says whether the client may close the connection at once. Otherwise it closes
-	// after a Left event.
+	// Leave sends a request to leave. It reports whether the client may close the connection at once; otherwise the client
+	// closes after a Left event.
 	Leave(send Send) (left bool)
 }
 
 // webSocket is a session over a WebSocket.
 type webSocket struct {
 	conversation Conversation
-	ready        bool // is due, without further bytes; so is member
+	ready        bool // Ready is due without further bytes; member likewise for Joined
 	member       bool
 	leaving      bool // the server has yet to acknowledge that the client leaves
-	closing      bool // the client closes after that
+	closing      bool // the client closes after that acknowledgement
 	reader       wire.Reader
 	separator    []byte
-	rest         []byte // of a frame, which is due without further bytes
-	send         Send   // adds to reply
+	rest         []byte // the rest of a frame, which is due without further bytes
+	send         Send   // appends to reply
 	reply        []byte
-	handshake    *wire.Handshake // nil once its request was sent
+	handshake    *wire.Handshake // nil once its request is sent
 
-	packed bool   // messages are MessagePack in binary frames; the conversation has JSON
-	heard  []byte // the JSON of the message that came last, where they are
-	told   []byte // and of the one that was sent last
+	packed bool   // messages are MessagePack in binary frames; the conversation uses JSON
+	heard  []byte // the JSON of the last message received, if packed
+	told   []byte // the JSON of the last message sent, if packed
 }
 
 func newWebSocket(target *url.URL, subprotocols string, header http.Header, conversation Conversation) *webSocket {
@@ -64,7 +64,7 @@ func newWebSocket(target *url.URL, subprotocols string, header http.Header, conv
 	return w
 }
 
-// Open is of Session, as are the methods below.
+// Open implements Session, as do the methods below.
 func (w *webSocket) Open(buf []byte) []byte {
 	buf = append(buf, w.handshake.Request...)
 	w.handshake = nil
@@ -132,7 +132,7 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 	}
 }
 
-// enclose makes buf[from:] a frame.
+// enclose turns buf[from:] into a frame.
 func (w *webSocket) enclose(buf []byte, from int) []byte {
 	if !w.packed {
 		return wire.Enclose(buf, from, wire.Text, mask())
@@ -142,7 +142,8 @@ func (w *webSocket) enclose(buf []byte, from int) []byte {
 	return wire.Enclose(buf, from, wire.Binary, mask())
 }
 
-// unpacked is a message as JSON, or as it is where it is no MessagePack: then it is no JSON either.
+// unpacked returns a message as JSON. If it is not MessagePack, it is returned unchanged, and then it is not JSON
+// either.
 func (w *webSocket) unpacked(data []byte) []byte {
 	text, ok := msgpack.AppendJSON(w.heard[:0], data)
 	if w.heard = text; !ok {
@@ -151,7 +152,8 @@ func (w *webSocket) unpacked(data []byte) []byte {
 	return text
 }
 
-// first is the first message of a frame. The rest is kept in the reader's bytes, which is not asked until it is taken.
+// first returns the first message of a frame. The rest stays in the reader's buffer, and the reader is not called until
+// the rest is taken.
 func (w *webSocket) first(payload []byte) []byte {
 	if len(w.separator) > 0 {
 		payload, w.rest, _ = bytes.Cut(payload, w.separator)
@@ -169,7 +171,7 @@ func (w *webSocket) Leave(buf []byte) []byte {
 	return w.said(buf)
 }
 
-// said appends the conversation's messages.
+// said appends the messages that the conversation sent.
 func (w *webSocket) said(buf []byte) []byte {
 	buf = append(buf, w.reply...)
 	w.reply = w.reply[:0]
@@ -180,7 +182,7 @@ func (w *webSocket) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	return w.enclose(w.conversation.Message(buf, seq, due), len(buf))
 }
 
-// Ask is of Asker.
+// Ask implements Asker.
 func (w *webSocket) Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte {
 	if beside > 0 {
 		return wire.Enclose(w.conversation.(Asker).Ask(buf, beside, seq, due), len(buf), wire.Text, mask())
@@ -188,13 +190,13 @@ func (w *webSocket) Ask(buf []byte, beside int, seq uint32, due time.Duration) [
 	return wire.Append(buf, wire.Ping, mask(), binary.BigEndian.AppendUint32([]byte(pingMark), seq))
 }
 
-// Poll is of Poller.
+// Poll implements Poller.
 func (w *webSocket) Poll(buf []byte) []byte {
 	w.conversation.(poller).poll(w.send)
 	return w.said(buf)
 }
 
-// poller is a conversation with something to send at times of its own.
+// poller is a conversation with something to send at times of its own choice.
 type poller interface {
 	poll(send Send)
 }
@@ -205,7 +207,7 @@ type player interface {
 	game() (messages int)
 }
 
-// Enter is of Player, as is Game.
+// Enter implements Player, as does Game.
 func (w *webSocket) Enter(buf []byte, group string) []byte {
 	w.conversation.(player).enter(w.send, group)
 	return w.said(buf)
@@ -217,7 +219,7 @@ func (w *webSocket) Game() int { return w.conversation.(player).game() }
 // permits.
 const pingMark = "ping"
 
-// ponged reads the payload of a ping.
+// ponged interprets the payload of a pong.
 func ponged(data []byte, event *Event) {
 	if rest, ok := bytes.CutPrefix(data, []byte(pingMark)); ok && len(rest) == 4 {
 		event.Kind, event.Beside, event.Seq = Answer, 0, binary.BigEndian.Uint32(rest)
@@ -238,5 +240,5 @@ func appendClose(buf []byte) []byte {
 	return wire.Append(buf, wire.Close, mask(), []byte{0x03, 0xe8}) // 1000, normal closure
 }
 
-// mask is the key of a client frame. It has to be unpredictable only to proxies, and there are none.
+// mask returns the masking key of a client frame. Only proxies must be unable to predict it, and there are none.
 func mask() uint32 { return rand.Uint32() }

@@ -17,9 +17,9 @@ const stroke = `[[412,288],[415,287],[419,285],[424,284],[430,282],[437,281],[44
 var drawSuffix = []byte(`,"stroke":` + stroke + `}`)
 
 // draw writes and reads the draw messages of one board. Servers return them byte for byte, which is the fast path of
-// parse, or as equal JSON.
+// parse, or as equivalent JSON.
 type draw struct {
-	prefix []byte // up to and with the user's "u-"
+	prefix []byte // up to and including the user's "u-"
 	epoch  int64  // microseconds
 	board  string
 }

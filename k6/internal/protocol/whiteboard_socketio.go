@@ -13,7 +13,7 @@ func init() {
 	})
 }
 
-// whiteboardSocketIO is the protocol whiteboard-socketio: the same messages as events of Socket.IO. A join asks for an
+// whiteboardSocketIO is the protocol whiteboard-socketio: the same messages as events of Socket.IO. Joins request an
 // acknowledgement.
 type whiteboardSocketIO struct {
 	draw
@@ -27,7 +27,7 @@ func newWhiteboardSocketIO(id Identity) Conversation {
 	return &whiteboardSocketIO{draw: newDraw(id), id: id}
 }
 
-// Open is of Conversation, as are the methods below. The server speaks first.
+// Open implements Conversation, as do the methods below. The server speaks first.
 func (w *whiteboardSocketIO) Open(Send) bool { return false }
 
 func (w *whiteboardSocketIO) Join(send Send) bool {
@@ -74,7 +74,7 @@ func (w *whiteboardSocketIO) Receive(payload []byte, send Send, event *Event) {
 	}
 }
 
-// heard understands an event. Its name has to be the type of its body.
+// heard interprets an event, whose name has to be the type of its body.
 func (w *whiteboardSocketIO) heard(packet socketio.Packet, event *Event) {
 	if w.parse(packet.Data, event); event.Kind == Corrupt {
 		return
@@ -91,7 +91,7 @@ func (w *whiteboardSocketIO) heard(packet socketio.Packet, event *Event) {
 	}
 }
 
-// acknowledged understands the answer to a join.
+// acknowledged interprets the answer to a join.
 func (w *whiteboardSocketIO) acknowledged(packet socketio.Packet, event *Event) {
 	if err := w.acks.Answered(packet.ID); err != nil {
 		event.corrupt("%s", err)

@@ -11,7 +11,7 @@ import (
 
 const socketIOOpen = `0{"sid":"a","upgrades":[],"pingInterval":300,"pingTimeout":200,"maxPayload":65536}`
 
-// socketIOMember is a session that is a member, and what it has sent until then.
+// socketIOMember returns a session that is a member, and what it has sent so far.
 func socketIOMember(t *testing.T) (Conversation, *[]string) {
 	t.Helper()
 	s, sent := session(t, "whiteboard-socketio"), &[]string{}

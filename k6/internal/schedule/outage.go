@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// UnderWay is how long before a kill a message may have been due and still be lost by it, because it was in flight.
+// UnderWay is how long before a kill a message may have been due and still be lost because it was in flight.
 const UnderWay = time.Second
 
-// Outage is a kill in the steady window of a stage. Another program kills; clients that lose their connection come back
+// Outage is a kill in the steady window of a stage. Another program kills; clients that lose their connection reconnect
 // by themselves.
 type Outage struct {
 	Kill string `json:"kill"` // server, worker or service
-	// AtSeconds is when, from the beginning of the steady window.
+	// AtSeconds is the time of the kill, from the beginning of the steady window.
 	AtSeconds float64 `json:"at_seconds"`
 	// DownSeconds is how long the target stays down before it is started again.
 	DownSeconds float64 `json:"down_seconds"`
@@ -21,13 +21,14 @@ type Outage struct {
 	WithinSeconds float64 `json:"within_seconds"`
 }
 
-// OutageWindow has the messages that are counted separately, those with Begin <= due < End, and the moment of the kill.
+// OutageWindow contains the messages that are counted separately, those with Begin <= due < End, and the moment of the
+// kill.
 type OutageWindow struct {
 	Stage            int
 	Begin, Kill, End time.Duration
 }
 
-// Outages are those of all stages, in order.
+// Outages returns the outages of all stages, in order.
 func (s Schedule) Outages() []OutageWindow {
 	var outages []OutageWindow
 	for i, window := range s.Windows() {
@@ -39,7 +40,7 @@ func (s Schedule) Outages() []OutageWindow {
 	return outages
 }
 
-// check refuses an outage that does not fit into the steady window.
+// check rejects an outage that does not fit into the steady window.
 func (o Outage) check(stage int, steady float64) error {
 	switch {
 	case !slices.Contains([]string{"server", "worker", "service"}, o.Kill):

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Pattern says when a client's messages are due: bursts of Count messages that are Gap apart, one burst each Period.
+// Pattern defines when a client's messages are due: bursts of Count messages that are Gap apart, one burst each Period.
 type Pattern struct {
 	Period time.Duration
 	Count  int
@@ -17,18 +17,18 @@ type Pattern struct {
 	Together bool
 	// Writers bounds how many members of a group send; 0 means all.
 	Writers int
-	// Arrivals says when the bursts begin; the zero value is Fixed.
+	// Arrivals defines when the bursts begin; the zero value is Fixed.
 	Arrivals Arrivals
 	// Closed makes a client's next exchange due when its last one has ended, however long that took.
 	Closed bool
-	// Rate is how many exchanges a second are due of all clients together, each of one that has none open; 0 gives each
+	// Rate is how many exchanges a second are due over all clients; each goes to a client that has none open. 0 gives each
 	// client a sequence of its own.
 	Rate float64
 }
 
-// Patterns are the input patterns that suites may name. A pen is sampled at 60 Hz by common tablets and browsers; one
-// stroke of a second in twenty makes three messages a second of a client in the mean. A typist of 60 words a minute
-// presses five keys a second, for a word counts as five.
+// Patterns are the input patterns that suites may name. Common tablets and browsers sample a pen at 60 Hz; one stroke
+// of a second every twenty seconds makes three messages a second per client on average. A typist of 60 words a minute
+// presses five keys a second, because a word counts as five.
 var Patterns = map[string]Pattern{
 	"steady":       {Period: time.Second, Count: 1},
 	"stroke":       {Period: 20 * time.Second, Count: 60, Gap: time.Second / 60},
@@ -39,8 +39,8 @@ var Patterns = map[string]Pattern{
 	"closed":       {Period: time.Second, Count: 1, Closed: true},
 }
 
-// PatternOf finds a pattern by its name, with the arrivals of that name; no name is fixed. With a rate, which all
-// clients have together, the pattern needs no name.
+// PatternOf returns the named pattern with the named arrivals; an empty name of arrivals means fixed. With a rate,
+// which all clients share, the pattern needs no name.
 func PatternOf(name, arrivals string, rate float64) (Pattern, error) {
 	pattern, ok := Patterns[name]
 	switch {
@@ -57,17 +57,17 @@ func PatternOf(name, arrivals string, rate float64) (Pattern, error) {
 	return pattern, nil
 }
 
-// Own tells whether each client has a sequence of its own.
+// Own reports whether each client has a sequence of its own.
 func (p Pattern) Own() bool { return !p.Closed && p.Rate == 0 }
 
-// Part is the pattern of one of so many parts that share the rate: its sequence has one exchange at a time.
+// Part returns the pattern of one of that many parts that share the rate: its sequence has one exchange at a time.
 func (p Pattern) Part(parts int) Pattern {
 	p.Period = time.Duration(float64(time.Second) * float64(parts) / p.Rate)
 	p.Count, p.Gap = 1, 0
 	return p
 }
 
-// Sends tells whether the member in this place of its group sends at all.
+// Sends reports whether the member at this place of its group sends at all.
 func (p Pattern) Sends(member int) bool {
 	return p.Writers == 0 || member < p.Writers
 }

@@ -11,37 +11,37 @@ import (
 type Groups struct {
 	Size    int
 	Pattern Pattern
-	// Query is added to the path of requests.
+	// Query is appended to the path of requests.
 	Query string
-	// Length is how many characters the shortest games have, where the server names the groups.
+	// Length is the length, in characters, of the shortest games if the server names the groups.
 	Length int
 	// Beside are the exchanges that each client has beside those of its group.
 	Beside []Beside
 }
 
-// Beside is an exchange of each client alone with the server, and when it is due.
+// Beside is an exchange of each client with the server alone, and when it is due.
 type Beside struct {
 	Name    string
 	Pattern Pattern
 }
 
-// same tells whether clients may stay where these groups come after others.
+// same reports whether clients may stay when these groups follow others.
 func (g Groups) same(other Groups) bool {
 	return g.Size == other.Size && g.Pattern == other.Pattern && g.Query == other.Query &&
 		g.Length == other.Length && slices.Equal(g.Beside, other.Beside)
 }
 
 // Population is the clients of consecutive stages with the same groups. When the groups change, all clients are
-// replaced: the ramp of the next stage begins with the drain of this population, and the next one connects in the rest
-// of it.
+// replaced. The ramp of the next stage begins with the drain of this population, and the next population connects in
+// the rest of that ramp.
 type Population struct {
 	Groups      Groups
 	First, Last int           // its stages
-	End         time.Duration // of its last steady window; from then on it sends nothing
+	End         time.Duration // end of its last steady window; from then on it sends nothing
 	ramps       []ramp
 }
 
-// Ready is when the first ramp of the population has ended.
+// Ready returns when the first ramp of the population has ended.
 func (p Population) Ready() time.Duration { return p.ramps[0].end }
 
 // ramp is the time in which a stage's additional clients connect, or its surplus clients leave.
@@ -50,7 +50,7 @@ type ramp struct {
 	before, after int
 }
 
-// Populations divides the stages; groups has one entry for each. It refuses a load that cannot be played.
+// Populations divides the stages; groups has one entry for each. It rejects a load that cannot be played.
 func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 		return nil, fmt.Errorf("schedule: %d stages, and the groups of %d", len(s.Stages), len(groups))
 	}
 	var populations []Population
-	var end time.Duration // of the stage before
+	var end time.Duration // end of the previous stage
 	for i, window := range s.Windows() {
 		stage := s.Stages[i]
 		r := ramp{begin: end, end: end + Seconds(stage.RampSeconds), after: stage.Clients}
@@ -94,9 +94,9 @@ type Seat struct {
 // Never is a time after every load.
 const Never = time.Duration(math.MaxInt64)
 
-// Seats are the clients of the population in the order of their arrival. Over a ramp they come one after the other, the
-// last one at its end; those who came last leave first. A client that comes after others have left has a seat of its
-// own.
+// Seats returns the clients of the population in the order of their arrival. Over a ramp they arrive one after the
+// other, the last one at its end. Those who came last leave first. A client that arrives after others have left has a
+// seat of its own.
 func (p Population) Seats() []Seat {
 	var seats []Seat
 	var present []int

@@ -1,5 +1,5 @@
-// Package schedule says when things are due: the stages of a load and the messages of a client. It is pure; times are
-// durations since the start of the scenario.
+// Package schedule computes when things are due: the stages of a load and the messages of a client. It is pure; times
+// are durations since the start of the scenario.
 package schedule
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MinimumDrain is long enough to see duplicates behind the last message.
+// MinimumDrain is long enough to observe duplicates after the last message.
 const MinimumDrain = time.Second
 
 // Stage is a number of clients held for a time. Only its steady window is measured.
@@ -17,11 +17,11 @@ type Stage struct {
 	RampSeconds   float64 `json:"ramp_seconds"`
 	SettleSeconds float64 `json:"settle_seconds"`
 	SteadySeconds float64 `json:"steady_seconds"`
-	// Parameters are those of the suite that are others in this stage than in the load.
+	// Parameters are the suite's parameters whose values in this stage differ from those of the load.
 	Parameters map[string]any `json:"parameters"`
 	// Closed makes a client's next exchange due when its last one has ended, whatever the scenario says.
 	Closed bool `json:"closed"`
-	// Outage is what is killed in the steady window; nil for nothing.
+	// Outage is the kill in the steady window; nil for none.
 	Outage *Outage `json:"outage"`
 }
 
@@ -37,7 +37,7 @@ type Window struct {
 	Begin, End time.Duration
 }
 
-// Check refuses a schedule that cannot be played.
+// Check rejects a schedule that cannot be played.
 func (s Schedule) Check() error {
 	if len(s.Stages) == 0 {
 		return fmt.Errorf("schedule: no stages")
@@ -70,13 +70,13 @@ func (s Schedule) Windows() []Window {
 	return windows
 }
 
-// End is when the last steady window ends: sending stops and the drain begins.
+// End returns when the last steady window ends: sending stops and the drain begins.
 func (s Schedule) End() time.Duration {
 	windows := s.Windows()
 	return windows[len(windows)-1].End
 }
 
-// Drain is the longest wait for messages in flight after sending has stopped.
+// Drain returns the longest wait for messages in flight after sending has stopped.
 func (s Schedule) Drain() time.Duration {
 	return max(MinimumDrain, Seconds(s.DrainSeconds))
 }

@@ -5,35 +5,36 @@ import (
 	"time"
 )
 
-// Arrivals says how the bursts of clients are spread over time. All have the same mean rate: one burst each period.
+// Arrivals defines how the bursts of clients are spread over time. All have the same mean rate: one burst each period.
 type Arrivals int
 
 const (
 	// Fixed gives each client a phase, uniform over the period, which it keeps.
 	Fixed Arrivals = iota
-	// Poisson draws the pause before each burst anew, exponentially: the bursts of all clients together are then close
-	// to a Poisson process, as independent users are.
+	// Poisson draws a new exponential pause before each burst. The bursts of all clients together are then close to a
+	// Poisson process, like those of independent users.
 	Poisson
 	// Bursty keeps phases, too, but draws them from the first fifth of the period: five times the rate, then silence.
 	Bursty
 )
 
-// burstyShare is the part of each period in which bursty messages are due.
+// burstyShare is the divisor of the period: bursty messages are due in its first fifth.
 const burstyShare = 5
 
 var arrivalsNamed = map[string]Arrivals{"": Fixed, "fixed": Fixed, "poisson": Poisson, "bursty": Bursty}
 
-// Sequence is the messages of one client, in the order in which they are due. What is due follows from seed, group and
-// member alone, never from what happens.
+// Sequence is the messages of one client, in the order in which they are due. The due times depend only on seed, group
+// and member, never on what happens.
 type Sequence struct {
 	pattern *Pattern
 	key     uint64
-	start   time.Duration // of the present burst
-	burst   uint64        // its number, from 0
-	place   int           // of the present message in it
+	start   time.Duration // start of the current burst
+	burst   uint64        // number of the burst, from 0
+	place   int           // place of the current message in the burst
 }
 
-// Sequence of a member of a group, at its first message. Members of a group that sends together have the same one.
+// Sequence returns the sequence of a member of a group, at its first message. Members of a group that sends together
+// have the same sequence.
 func (p *Pattern) Sequence(seed uint64, group, member int) Sequence {
 	s := Sequence{pattern: p, key: seed ^ uint64(group)<<32}
 	if !p.Together {
@@ -50,12 +51,12 @@ func (p *Pattern) Sequence(seed uint64, group, member int) Sequence {
 	return s
 }
 
-// Due is when the present message is due, in whole microseconds, as messages carry it.
+// Due returns when the current message is due, in whole microseconds, as messages carry it.
 func (s *Sequence) Due() time.Duration {
 	return (s.start + s.pattern.Gap*time.Duration(s.place)).Truncate(time.Microsecond)
 }
 
-// Advance goes on to the next message.
+// Advance moves to the next message.
 func (s *Sequence) Advance() {
 	if s.place++; s.place < s.pattern.Count {
 		return
@@ -69,17 +70,18 @@ func (s *Sequence) Advance() {
 	}
 }
 
-// SkipTo goes on to the first message that is due at t or later.
+// SkipTo moves to the first message that is due at t or later.
 func (s *Sequence) SkipTo(t time.Duration) {
 	for s.Due() < t {
 		s.Advance()
 	}
 }
 
-// length is how long a burst takes, with the gap behind its last message.
+// length returns how long a burst takes, including the gap after its last message.
 func (p *Pattern) length() time.Duration { return p.Gap * time.Duration(p.Count) }
 
-// pause is the time before the present burst of a Poisson sequence. Its mean makes that of the bursts one a period.
+// pause returns the time before the current burst of a Poisson sequence. Its mean makes the mean rate one burst a
+// period.
 func (s *Sequence) pause() time.Duration {
 	uniform := (float64(splitmix(s.key+s.burst*golden)>>11) + 0.5) / (1 << 53) // in (0, 1)
 	return time.Duration(-math.Log(uniform) * float64(s.pattern.Period-s.pattern.length()))

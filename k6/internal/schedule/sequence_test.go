@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dues are the messages of a member that are due in the window.
+// dues returns the due times of a member's messages in the window.
 func dues(p Pattern, seed uint64, group, member int, window Window) []time.Duration {
 	var found []time.Duration
 	s := p.Sequence(seed, group, member)
@@ -109,7 +109,7 @@ func TestBurstyMessagesAreDueInTheFirstFifthOfEachPeriod(t *testing.T) {
 	}
 }
 
-// A Poisson process has as many events in a window in the mean as it has variance, and exponential gaps.
+// In a Poisson process the mean number of events in a window equals its variance, and gaps are exponential.
 func TestPoissonArrivalsAreAPoissonProcessOfTheSameMeanRate(t *testing.T) {
 	p := with("steady", Poisson)
 	const clients, seconds = 2000, 20
@@ -153,7 +153,7 @@ func TestPoissonStrokesDoNotOverlapAndKeepTheirMeanRate(t *testing.T) {
 			}
 		}
 	}
-	if want := 500 * 600; math.Abs(float64(messages-want)) > 0.03*float64(want) { // 3 messages a second of a client
+	if want := 500 * 600; math.Abs(float64(messages-want)) > 0.03*float64(want) { // 3 messages a second per client
 		t.Errorf("%d messages, expected about %d", messages, want)
 	}
 }

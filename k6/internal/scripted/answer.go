@@ -6,7 +6,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// pong answers a ping, or does with it what is wrong.
+// pong answers a ping, or injects a fault.
 func (s *Server) pong(conn *websocket.Conn, data string) error {
 	if s.faults.Silent {
 		s.pings.Add(1)
@@ -18,7 +18,7 @@ func (s *Server) pong(conn *websocket.Conn, data string) error {
 	})
 }
 
-// answer gives the right answer, or a fault in its place.
+// answer sends the right answer, or a fault instead.
 func (s *Server) answer(right, foreign string, give func(string) error) error {
 	number := s.pings.Add(1)
 	every := func(n int64) bool { return n > 0 && number%n == 0 }

@@ -21,20 +21,20 @@ const (
 type dialect interface {
 	// greet sends the server's first message.
 	greet()
-	// understand returns the request in a message, and the message of the whiteboard in it.
+	// understand returns the request in a message, and the whiteboard message in it.
 	understand(text []byte) (verb, []byte)
-	// acknowledge answers a join with that.
+	// acknowledge answers a join with this message.
 	acknowledge(joined []byte)
 	// end is called when the connection ends.
 	end()
 }
 
-// plain is whiteboard-json.
+// plain is the dialect whiteboard-json.
 type plain struct{ m *member }
 
 func newPlain(_ *Server, m *member) dialect { return plain{m} }
 
-// newPacked is whiteboard-json in MessagePack.
+// newPacked returns whiteboard-json in MessagePack.
 func newPacked(_ *Server, m *member) dialect {
 	m.packed = true
 	return plain{m}
@@ -56,20 +56,20 @@ func (plain) understand(text []byte) (verb, []byte) {
 	return leave, text
 }
 
-// socketIO is whiteboard-socketio. What clients draw goes on as it came, with the event around it.
+// socketIO is the dialect whiteboard-socketio. It forwards what clients draw unchanged, with the event around it.
 type socketIO struct {
 	s       *Server
 	m       *member
 	ended   chan struct{}
-	join    []byte       // the id of the last one
-	pending atomic.Int64 // UnixNano of the ping that was not answered yet; 0 for none
+	join    []byte       // the id of the last join
+	pending atomic.Int64 // UnixNano of the unanswered ping; 0 for none
 }
 
 func newSocketIO(s *Server, m *member) dialect {
 	return &socketIO{s: s, m: m, ended: make(chan struct{})}
 }
 
-// pause is a time of the open packet.
+// pause returns a time of the open packet.
 func pause(said time.Duration) time.Duration {
 	if said == 0 {
 		return time.Minute
@@ -85,7 +85,7 @@ func (d *socketIO) greet() {
 	go d.ping(interval)
 }
 
-// ping pings until the end, or until the server stops doing so.
+// ping pings until the connection ends, or until the faults stop it.
 func (d *socketIO) ping(interval time.Duration) {
 	for {
 		select {

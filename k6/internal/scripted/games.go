@@ -13,36 +13,37 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// seats is how many players a room has at most.
+// seats is the largest number of players in a room.
 const seats = 6
 
-// GameFaults are the faults of a server of typing games. Every n-th thing is counted over the whole server; 0 is never.
+// GameFaults are the faults of a server of typing games. Every n-th event is counted over the whole server; 0 means
+// never.
 type GameFaults struct {
-	// Wait passes between the first join of a room and its countdown, unless all seats are taken before; Countdown
-	// follows. 0 is what docs/protocols.md says.
+	// Wait passes between the first join of a room and its countdown, unless all seats are taken earlier. Countdown
+	// follows. 0 means the value of docs/protocols.md.
 	Wait, Countdown time.Duration
-	// Delay passes before each keystroke is understood.
+	// Delay passes before each keystroke is processed.
 	Delay time.Duration
-	// DropEvery, DuplicateEvery, MiscountEvery and CrossEvery choose the states that are not told, told twice, told
-	// with a wrong number of characters, and told as of another room.
+	// DropEvery, DuplicateEvery, MiscountEvery and CrossEvery choose the states that are not sent, sent twice, sent with a
+	// wrong number of characters, and sent as those of another room.
 	DropEvery, DuplicateEvery, MiscountEvery, CrossEvery int64
-	// UnansweredEvery, TwiceEvery, ForeignEvery and AlteredEvery choose the pings that get no answer, two, the answer
-	// to one that nobody sent, or one with another content.
+	// UnansweredEvery, TwiceEvery, ForeignEvery and AlteredEvery choose the pings that get no answer, two answers, the
+	// answer to a ping that no client sent, or an answer with other content.
 	UnansweredEvery, TwiceEvery, ForeignEvery, AlteredEvery int64
-	// RefuseFor answers the matchmaking with 503 until so long after Arm.
+	// RefuseFor answers the matchmaking with 503 for this long after Arm.
 	RefuseFor time.Duration
 	// DenyEvery refuses every n-th join.
 	DenyEvery int64
-	// EndAt ends each room with its keystroke of this number, which is told to nobody.
+	// EndAt ends each room with its keystroke of this number, which is sent to no player.
 	EndAt int64
 	// NeverStart and NeverEnd leave out the start and the end.
 	NeverStart, NeverEnd bool
 }
 
-// GameCounts are what the server really did.
+// GameCounts are what the server actually did.
 type GameCounts struct {
 	Connections, Deliveries                                int64
-	Keystrokes, Strayed                                    int64 // in a room, and in none
+	Keystrokes, Strayed                                    int64 // in a room, and outside of any
 	Rooms, Ended, Cut                                      int64
 	Refused, Denied                                        int64
 	Dropped, Duplicated, Miscounted, Crossed               int64
@@ -57,11 +58,11 @@ type GameServer struct {
 	http     http.Server
 	upgrader websocket.Upgrader
 
-	number, joins, pings atomic.Int64 // of the next state, and so on
+	number, joins, pings atomic.Int64 // number of the next state, and so on
 	connections          atomic.Int64
 	deliveries           atomic.Int64
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards what follows
 	counts  GameCounts
 	rooms   map[string]*gameRoom
 	waiting map[int]*gameRoom // by length
@@ -70,7 +71,7 @@ type GameServer struct {
 // gameRoom is a room. Messages to its players go out under its lock, so that all receive them in the same order.
 type gameRoom struct {
 	name, text string
-	given      int // seats; of the server's lock
+	given      int // seats given; guarded by the server's lock
 	closed     atomic.Bool
 
 	mu       sync.Mutex
@@ -116,10 +117,10 @@ func StartGames(address string, faults GameFaults) (*GameServer, error) {
 	return s, nil
 }
 
-// URL is where clients connect.
+// URL returns the URL that clients connect to.
 func (s *GameServer) URL() string { return "http://" + s.listener.Addr().String() }
 
-// Close accepts nobody any more.
+// Close stops accepting connections.
 func (s *GameServer) Close() { _ = s.http.Close() }
 
 // Counts reads the counters.
@@ -211,7 +212,7 @@ func (p *player) write(text []byte) {
 	_ = p.conn.WriteMessage(websocket.TextMessage, text)
 }
 
-// tell says something to all players of the room. The caller holds its lock.
+// tell sends a message to all players of the room. The caller holds its lock.
 func (g *gameRoom) tell(format string, values ...any) {
 	text := fmt.Appendf(nil, format, values...)
 	for _, p := range g.players {

@@ -15,20 +15,20 @@ import (
 )
 
 // HTTPFaults are the faults of an HTTP server. Every n-th exchange and every n-th token are counted over the whole
-// server; 0 is never.
+// server; 0 means never.
 type HTTPFaults struct {
 	// Delay passes before each answer.
 	Delay time.Duration
 	// LateEvery makes every n-th exchange begin later by Late.
 	LateEvery int64
 	Late      time.Duration
-	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
+	// StallAt is when, after Arm, the server stops for StallFor before it continues.
 	StallAt, StallFor time.Duration
-	// ResetEvery resets the connection: of a stream in its middle, of another request in place of the answer.
+	// ResetEvery resets the connection: in the middle of a stream, or instead of the answer to another request.
 	ResetEvery int64
 	// RefuseEvery answers 503, and does nothing else.
 	RefuseEvery int64
-	// PhantomEvery answers 201 and makes no row.
+	// PhantomEvery answers 201 without creating a row.
 	PhantomEvery int64
 	// TwiceEvery sends an answer twice.
 	TwiceEvery int64
@@ -43,7 +43,7 @@ type HTTPFaults struct {
 	LateToken      time.Duration
 	DropEvery      int64
 	RepeatEvery    int64
-	// SwapEvery holds a token back until the next one of its stream has gone out.
+	// SwapEvery holds a token back until the next one of its stream has been sent.
 	SwapEvery int64
 	// CutEvery ends a stream after half of its tokens, as if that were all.
 	CutEvery int64
@@ -53,7 +53,7 @@ type HTTPFaults struct {
 	InParts bool
 }
 
-// HTTPCounts are what the server really did.
+// HTTPCounts are what the server actually did.
 type HTTPCounts struct {
 	Exchanges, Late, Resets, Refused             int64
 	Rows, Phantoms, Twice                        int64
@@ -99,7 +99,7 @@ func StartHTTP(address string, faults HTTPFaults) (*HTTPServer, error) {
 	return s, nil
 }
 
-// URL is where clients connect.
+// URL returns the URL that clients connect to.
 func (s *HTTPServer) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Counts reads the counters.
@@ -109,7 +109,7 @@ func (s *HTTPServer) Counts() HTTPCounts {
 	return s.counts
 }
 
-// Row is what was posted under that number; nil when there is no such row.
+// Row returns what was posted under that number; nil if there is no such row.
 func (s *HTTPServer) Row(number int64) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *HTTPServer) count(change func(*HTTPCounts)) {
 	change(&s.counts)
 }
 
-// exchange is one request, and the number that its faults go by.
+// exchange is one request, and the number that selects its faults.
 type exchange struct {
 	conn    *net.TCPConn
 	request *http.Request
@@ -142,7 +142,7 @@ type exchange struct {
 	number  int64
 }
 
-// hit says whether a fault of every n-th exchange or token hits that number.
+// hit reports whether a fault of every n-th exchange or token applies to that number.
 func hit(number, every int64) bool { return every > 0 && number%every == 0 }
 
 func (s *HTTPServer) serve(conn *net.TCPConn) {
@@ -175,19 +175,19 @@ func (s *HTTPServer) serve(conn *net.TCPConn) {
 	}
 }
 
-// tell answers /counts, as the server of boards does: how many other connections there are, and what was delivered.
+// tell answers /counts as the server of boards does: the number of other connections, and the number of deliveries.
 func (s *HTTPServer) tell() []byte {
 	s.mu.Lock()
 	counts := Counts{Connections: int64(len(s.connections)) - 1, Deliveries: s.counts.Tokens + s.counts.Rows}
 	s.mu.Unlock()
 	text, err := json.Marshal(counts)
 	if err != nil {
-		panic(err) // numbers
+		panic(err) // only numbers
 	}
 	return answer("200 OK", "", text)
 }
 
-// exchange answers one request, and says whether another may follow on the connection.
+// exchange answers one request, and reports whether another may follow on the connection.
 func (s *HTTPServer) exchange(x exchange) bool {
 	f := s.faults
 	s.stall(f.StallAt, f.StallFor)
@@ -224,7 +224,7 @@ func (s *HTTPServer) reset(x exchange) bool {
 	return false
 }
 
-// post makes a row, and answers where it is.
+// post creates a row, and answers with its location.
 func (s *HTTPServer) post(x exchange) bool {
 	if !json.Valid(x.body) {
 		return x.write(answer("400 Bad Request", "", []byte(`{"error":"not JSON"}`)))
@@ -258,7 +258,7 @@ func answer(status, fields string, body []byte) []byte {
 	return fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Length: %d\r\n%s\r\n%s", status, len(body), fields, body)
 }
 
-// write sends bytes, and says whether that went well.
+// write sends bytes, and reports whether that succeeded.
 func (x exchange) write(text []byte) bool {
 	_, err := x.conn.Write(text)
 	return err == nil

@@ -31,9 +31,9 @@ type got struct {
 	status   int
 	location string
 	body     string
-	ids      []int // of the tokens
+	ids      []int // ids of the tokens
 	text     string
-	times    []time.Duration // of the tokens, and of the end, since the request
+	times    []time.Duration // of the tokens and the end, since the request
 	err      error           // of the connection
 }
 
@@ -41,7 +41,7 @@ type got struct {
 type client struct {
 	conn   net.Conn
 	reader http1.Reader
-	rest   []byte // read, but not understood yet
+	rest   []byte // read, but not interpreted yet
 	buffer []byte
 }
 
@@ -124,7 +124,7 @@ func (g *got) tokens(t *testing.T, events *sse.Reader, body []byte, now time.Dur
 	}
 }
 
-// streams asks for so many streams, one after the other.
+// streams requests that many streams, one after the other.
 func streams(t *testing.T, server *HTTPServer, n int) (answers []got) {
 	t.Helper()
 	var c *client
@@ -140,7 +140,7 @@ func streams(t *testing.T, server *HTTPServer, n int) (answers []got) {
 	return answers
 }
 
-// seen counts what is wrong with the tokens of streams as their client sees it.
+// seen counts the faults in the tokens of streams as their client observes them.
 func seen(answers []got) (missing, repeated, swapped int64) {
 	for _, answer := range answers {
 		had, highest := map[int]bool{}, -1
@@ -218,10 +218,10 @@ func TestTokensAreDroppedRepeatedAndSwappedAsOftenAsIsCounted(t *testing.T) {
 
 func TestWhatIsDelayedComesLateAndNothingBefore(t *testing.T) {
 	t.Parallel()
-	const late, attempts = 50 * time.Millisecond, 5 // a disturbed machine may be as late by itself
+	const late, attempts = 50 * time.Millisecond, 5 // a disturbed machine may cause the same delay
 	for name, c := range map[string]struct {
 		faults HTTPFaults
-		place  int // in times: what comes late
+		place  int // index in times of what is late
 	}{
 		"first token": {HTTPFaults{FirstDelay: late}, 0},
 		"the answer":  {HTTPFaults{Delay: late}, 0},
@@ -276,7 +276,7 @@ func TestAStallHoldsRequestsAndStreams(t *testing.T) {
 	server := startHTTP(t, HTTPFaults{StallAt: begin, StallFor: length, FirstDelay: begin + slack})
 	c := connect(t, server)
 	server.Arm(time.Now())
-	stream := streams(t, server, 1)[0] // has begun when the server stops
+	stream := streams(t, server, 1)[0] // has begun when the server stalls
 	if at := stream.times[0]; at < begin+length-slack {
 		t.Errorf("the first token came after %v, expected %v", at, begin+length)
 	}
@@ -336,7 +336,7 @@ func TestPostsGoWrongAsOftenAsIsCounted(t *testing.T) {
 	t.Parallel()
 	server := startHTTP(t, HTTPFaults{PhantomEvery: 3, TwiceEvery: 5, RefuseEvery: 7, ResetEvery: 11})
 	var saw HTTPCounts
-	for range 30 { // each on a connection of its own, so that an answer to nobody hits no other
+	for range 30 { // each on a connection of its own, so that an unsolicited answer affects no other
 		c := connect(t, server)
 		switch answer := c.ask(t, "POST", "/post", `{"title":"a"}`); {
 		case answer.err != nil:

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// later has what a board delivers after a time, in the order in which it came: timers of one moment fire in any order.
+// later holds what a board delivers after a delay, in order of arrival: timers of the same instant fire in any order.
 type later struct {
 	mu      sync.Mutex
 	waiting []func()
 	turn    sync.Mutex
 }
 
-// after delivers when the time has passed and all that came before has been delivered.
+// after delivers once the delay has passed and everything before has been delivered.
 func (l *later) after(delay time.Duration, deliver func()) {
 	l.mu.Lock()
 	l.waiting = append(l.waiting, deliver)

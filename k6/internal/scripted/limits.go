@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// clock tells when faults begin that have a time.
+// clock determines when timed faults begin.
 type clock struct {
 	armed atomic.Int64 // UnixNano of Arm; 0 before
 }
@@ -14,7 +14,7 @@ type clock struct {
 // Arm starts the clock.
 func (c *clock) Arm(at time.Time) { c.armed.Store(at.UnixNano()) }
 
-// sinceArm is the time since Arm, and before all times when it was not called.
+// sinceArm returns the time since Arm. Before Arm it returns a time before all others.
 func (c *clock) sinceArm() time.Duration {
 	armed := c.armed.Load()
 	if armed == 0 {
@@ -23,22 +23,22 @@ func (c *clock) sinceArm() time.Duration {
 	return time.Since(time.Unix(0, armed))
 }
 
-// stall holds clients that come while the server is stopped: from that time since Arm, for so long.
+// stall holds clients that arrive while the server is stopped: from that time since Arm, for that long.
 func (c *clock) stall(at, length time.Duration) {
 	if since := c.sinceArm(); since >= at && since < at+length {
 		time.Sleep(at + length - since)
 	}
 }
 
-// gate is a listener that accepts slowly, or resets what it accepts first.
+// gate is a listener that accepts slowly, or resets the first connections that it accepts.
 type gate struct {
 	net.Listener
 	faults   Faults
 	accepted int64
-	next     time.Time // when a connection is accepted
+	next     time.Time // when the next connection is accepted
 }
 
-// Accept is of net.Listener.
+// Accept implements net.Listener.
 func (g *gate) Accept() (net.Conn, error) {
 	for {
 		before := time.Now()
@@ -46,10 +46,10 @@ func (g *gate) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if time.Since(before) > time.Millisecond { // nobody had waited
+		if time.Since(before) > time.Millisecond { // no client was waiting
 			g.next = time.Now()
 		}
-		g.next = g.next.Add(g.faults.AcceptPause) // not from now: what one pause is too long, the next one is shorter
+		g.next = g.next.Add(g.faults.AcceptPause) // not from now: the next pause makes up for one that is too long
 		time.Sleep(time.Until(g.next))
 		if g.accepted++; g.accepted > g.faults.ResetFirst {
 			return conn, nil
@@ -61,11 +61,11 @@ func (g *gate) Accept() (net.Conn, error) {
 
 // pace does work at a steady rate, in order: work that arrives faster waits.
 type pace struct {
-	each time.Duration // that one delivery, or one byte, takes
+	each time.Duration // the time of one delivery, or of one byte
 	work chan task
 }
 
-// task is work that waits. How much it is shows when its turn comes: clients may have gone until then.
+// task is work that waits. Its amount is determined only when its turn comes, because clients may have left by then.
 type task struct {
 	since time.Time
 	units func() int
@@ -82,7 +82,7 @@ func newPace(capacity int64) *pace {
 }
 
 func (p *pace) run() {
-	var free time.Time // when the next one may begin
+	var free time.Time // when the next task may begin
 	for next := range p.work {
 		if free.Before(next.since) {
 			free = next.since
@@ -93,12 +93,12 @@ func (p *pace) run() {
 	}
 }
 
-// after does the work once all that came before it is done, and its own units have taken their time.
+// after does the work once everything before it is done and the time of its own units has passed.
 func (p *pace) after(units func() int, do func()) {
 	p.work <- task{time.Now(), units, do}
 }
 
-// burn uses the CPU for so long.
+// burn uses the CPU for that long.
 func burn(d time.Duration) {
 	for begin := time.Now(); time.Since(begin) < d; {
 	}

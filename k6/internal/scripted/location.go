@@ -15,33 +15,33 @@ import (
 )
 
 // LocationFaults are the faults of a server of positions. Every n-th position and poll are counted over the whole
-// server; 0 is never.
+// server; 0 means never.
 type LocationFaults struct {
-	// Delay passes between a PUT and the moment at which others are told.
+	// Delay passes between a PUT and the moment at which the others are sent the position.
 	Delay time.Duration
-	// HideEvery accepts a position and never tells of it.
+	// HideEvery accepts a position and never sends it to others.
 	HideEvery int64
-	// AlterEvery tells of another place.
+	// AlterEvery sends another place.
 	AlterEvery int64
-	// Late passes before each poll is answered, with what is there then.
+	// Late passes before each poll is answered with the positions of that time.
 	Late time.Duration
 	// EarlyEvery answers a poll at once, without any position.
 	EarlyEvery int64
 	// TwiceEvery answers a poll twice.
 	TwiceEvery int64
-	// NeverAfter answers so many polls, and no further one.
+	// NeverAfter answers that many polls, and no further one.
 	NeverAfter int64
 	// RefuseEvery answers a PUT with 503.
 	RefuseEvery int64
-	// EndPuts ends the connection after a PUT of that number.
+	// EndPuts ends the connection after the PUT of that number.
 	EndPuts int64
 }
 
-// LocationCounts are what the server really did.
+// LocationCounts are what the server actually did.
 type LocationCounts struct {
 	Put, Hidden, Altered, Refused int64
-	Told                          int64 // positions, to each who was told after its first news
-	Superseded                    int64 // positions that were left out for newer ones, likewise
+	Told                          int64 // positions, counted for each recipient after its first news
+	Superseded                    int64 // positions replaced by newer ones, counted likewise
 	Polls, Early, Twice, Never    int64
 }
 
@@ -61,7 +61,7 @@ type LocationServer struct {
 
 // fleet is a group of users.
 type fleet struct {
-	log     []place       // of all positions that others are told of; the version is the number of the entry, from 1
+	log     []place       // positions that others are sent; the version is the number of the entry, from 1
 	changed chan struct{} // closed by the next position
 }
 
@@ -87,10 +87,10 @@ func StartLocation(address string, faults LocationFaults) (*LocationServer, erro
 	return s, nil
 }
 
-// URL is where clients connect.
+// URL returns the URL that clients connect to.
 func (s *LocationServer) URL() string { return "http://" + s.listener.Addr().String() }
 
-// Close ends every connection but those of sockets.
+// Close ends every connection except those of sockets.
 func (s *LocationServer) Close() { _ = s.http.Close() }
 
 // Counts reads the counters.
@@ -106,7 +106,7 @@ func (s *LocationServer) count(change func(*LocationCounts)) {
 	change(&s.counts)
 }
 
-// group is the fleet of that name. The caller holds the lock.
+// group returns the fleet of that name. The caller holds the lock.
 func (s *LocationServer) group(name string) *fleet {
 	found := s.groups[name]
 	if found == nil {
@@ -131,7 +131,7 @@ func (s *LocationServer) put(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// accept tells others of a position, or injects a fault.
+// accept publishes a position to the others, or injects a fault.
 func (s *LocationServer) accept(number int64, group, user string, text []byte) {
 	s.count(func(c *LocationCounts) { c.Put++ })
 	if hit(number, s.faults.HideEvery) {
@@ -157,8 +157,8 @@ func (s *LocationServer) accept(number int64, group, user string, text []byte) {
 	time.AfterFunc(s.faults.Delay, publish)
 }
 
-// since are the newest positions of the others after the version that a user knows; below 0 it knows nothing yet.
-// Changed is closed by the next position.
+// since returns the newest positions of the others after the version that a user has; a version below 0 means that it
+// has none. The next position closes changed.
 func (s *LocationServer) since(group, user string, known int) (version int, news []place, changed chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *LocationServer) since(group, user string, known int) (version int, news
 	return len(g.log), news, g.changed
 }
 
-// news is the form in which all transports tell of positions.
+// news returns the form in which all transports send positions.
 func news(version int, places []place) []byte {
 	text := fmt.Appendf(nil, `{"version":%d,"positions":[`, version)
 	for i, each := range places {
@@ -229,7 +229,7 @@ func (s *LocationServer) poll(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tell answers a poll, or does so twice.
+// tell answers a poll once or twice.
 func (s *LocationServer) tell(w http.ResponseWriter, number int64, text []byte) {
 	if hit(number, s.faults.TwiceEvery) {
 		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
@@ -244,8 +244,8 @@ func (s *LocationServer) tell(w http.ResponseWriter, number int64, text []byte) 
 	_, _ = w.Write(text)
 }
 
-// follow tells of every position that is put from now on, until tell says that it cannot. The first news has what was
-// before.
+// follow sends every position that is put from now on, until tell reports a failure. The first news contains the
+// earlier positions.
 func (s *LocationServer) follow(r *http.Request, tell func(version int, text []byte) bool) {
 	group, user := r.PathValue("group"), r.URL.Query().Get("user")
 	known, found, changed := s.since(group, user, -1)
@@ -267,7 +267,7 @@ func (s *LocationServer) follow(r *http.Request, tell func(version int, text []b
 	}
 }
 
-// after are all positions after that version.
+// after returns all positions after that version.
 func (s *LocationServer) after(group string, version int) (fresh []place, changed chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

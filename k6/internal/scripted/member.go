@@ -13,7 +13,7 @@ import (
 type member struct {
 	mu     sync.Mutex
 	conn   *websocket.Conn
-	packed bool               // speaks MessagePack, which is JSON here
+	packed bool               // speaks MessagePack, which is handled as JSON here
 	held   map[*member][]byte // by sender: the delivery that goes out after the next one
 }
 
@@ -31,12 +31,12 @@ func (m *member) read() ([]byte, error) {
 
 func (m *member) write(text []byte) { m.send(m.frame(text)) }
 
-// frame is what a message is sent as.
+// frame returns the form in which a message is sent.
 func (m *member) frame(text []byte) (kind int, message []byte) {
 	if !m.packed {
 		return websocket.TextMessage, text
 	}
-	message, _ = msgpack.Append(nil, text) // clients sent it
+	message, _ = msgpack.Append(nil, text) // clients sent it, so it is valid
 	return websocket.BinaryMessage, message
 }
 

@@ -2,7 +2,7 @@ package scripted
 
 import "net"
 
-// listen takes connections of that listener.
+// listen accepts connections of that listener.
 func (s *Server) listen(listener net.Listener) {
 	s.mu.Lock()
 	s.listener = listener
@@ -10,7 +10,7 @@ func (s *Server) listen(listener net.Listener) {
 	go func() { _ = s.http.Serve(&gate{Listener: listener, faults: s.faults}) }()
 }
 
-// Kill resets the connections of all members and refuses others, as the end of the server's process does.
+// Kill resets the connections of all members and refuses others, as when the server's process ends.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	_ = s.listener.Close()
@@ -18,7 +18,7 @@ func (s *Server) Kill() {
 	s.Reset(1)
 }
 
-// Restart takes connections again at the same address. No client is a member any more.
+// Restart accepts connections again at the same address. No client is a member any more.
 func (s *Server) Restart() error {
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Server) Restart() error {
 	return nil
 }
 
-// Reset resets the connection of each n-th member, as the end of one worker of several does, and returns how many.
+// Reset resets the connection of each n-th member, as when one of several workers ends, and returns how many it reset.
 func (s *Server) Reset(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,7 @@ func (s *GameServer) close(room *gameRoom) {
 	})
 }
 
-// press understands a keystroke and tells the room of it.
+// press processes a keystroke and sends its state to the room.
 func (s *GameServer) press(p *player, body string) {
 	var key struct {
 		RoomID, Keys string
@@ -112,14 +112,14 @@ func (s *GameServer) stray(p *player) {
 	p.write([]byte(`42["pvp:error",{"reason":"no game"}]`))
 }
 
-// tellState tells every player of the room, or injects a fault.
+// tellState sends a state to every player of the room, or injects a fault.
 func (s *GameServer) tellState(room *gameRoom, p *player, seq, sentAt int64) {
 	state := func(room string, typed int) *websocket.PreparedMessage {
 		text := fmt.Appendf(nil, `42["pvp:state",{"roomId":%q,"userId":%q,"seq":%d,"sentAt":%d,`, room, p.user, seq, sentAt)
 		text = fmt.Appendf(text, `"typed":%d,"mistakes":%d}]`, typed, p.mistakes)
 		message, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
 		if err != nil {
-			panic(err) // a text
+			panic(err) // a string always marshals
 		}
 		return message
 	}
@@ -194,7 +194,7 @@ func (s *GameServer) leave(p *player) {
 	s.endWhereFinished(room)
 }
 
-// pong answers a ping, or does with it what is wrong.
+// pong answers a ping, or injects a fault.
 func (s *GameServer) pong(p *player, id, body string) {
 	number := s.pings.Add(1)
 	s.count(func(c *GameCounts) { c.Pings++ })

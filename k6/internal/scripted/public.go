@@ -12,8 +12,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Public is a scripted server of a public protocol that docs/examples declares. It has the rooms of a chat, and ends
-// the connection of a client that does what the protocol forbids.
+// Public is a scripted server of a public protocol that docs/examples declares. It has chat rooms, and ends the
+// connection of a client that does what the protocol forbids.
 type Public struct {
 	speech
 	http     http.Server
@@ -25,27 +25,28 @@ type Public struct {
 	counts PublicCounts
 }
 
-// PublicCounts are what the server really did.
+// PublicCounts are what the server actually did.
 type PublicCounts struct {
 	Connections, Joined, Deliveries, Answers int64
 	Faults                                   []string // of clients
 }
 
-// speech is how a server of one protocol talks.
+// speech is a server's side of one protocol.
 type speech struct {
 	path, query string
 	subprotocol string
-	greeting    string // what it says first; nothing where that is empty
-	// hear understands a message of a client, and answers it. An error ends the connection.
+	greeting    string // the server's first message; none if empty
+	// hear interprets a message of a client, and answers it. An error ends the connection.
 	hear func(*caller, []byte) error
-	// terminator ends each message, and separator stands between those that go out together; most protocols have neither.
+	// terminator ends each message, and separator stands between messages that are sent together; most protocols have
+	// neither.
 	terminator, separator string
-	// ping is what the server says so often, and wants an answer to where it has asked for one.
+	// ping is the server's periodic message. The server expects an answer to it if it has asked for one.
 	ping     string
 	wantPong bool
 }
 
-// pingPeriod is the period of pings: much shorter than anybody's, so that a short test has some.
+// pingPeriod is the period of pings: much shorter than that of real servers, so that a short test has some.
 const pingPeriod = 300 * time.Millisecond
 
 // caller is a client of the server.
@@ -59,7 +60,7 @@ type caller struct {
 	pending atomic.Bool
 }
 
-// StartPublic begins a server of one of the Publics.
+// StartPublic starts a server of one of the Publics.
 func StartPublic(address, protocol string) (*Public, error) {
 	spoken, ok := Publics[protocol]
 	if !ok {
@@ -81,10 +82,10 @@ func StartPublic(address, protocol string) (*Public, error) {
 	return s, nil
 }
 
-// URL is where clients connect.
+// URL returns the URL that clients connect to.
 func (s *Public) URL() string { return "ws://" + s.address }
 
-// Close ends the server. Its connections end with their clients.
+// Close stops the server. Its connections end with their clients.
 func (s *Public) Close() { _ = s.http.Close() }
 
 // Counts reads the counters.
@@ -138,7 +139,7 @@ func (s *Public) accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pings pings a client until its end, and ends the connection where an answer does not come.
+// pings pings a client until its end, and ends the connection if an answer is missing.
 func (c *caller) pings(over <-chan struct{}) {
 	for {
 		select {
@@ -155,7 +156,7 @@ func (c *caller) pings(over <-chan struct{}) {
 	}
 }
 
-// ponged takes the answer to a ping.
+// ponged handles the answer to a ping.
 func (c *caller) ponged() error {
 	if !c.pending.Swap(false) {
 		return errors.New("an answer to no ping")
@@ -192,8 +193,8 @@ func (c *caller) join(room string) error {
 	return nil
 }
 
-// tell sends a message to the room of a member. The sender gets first what is its own, in the same frame where the
-// protocol has frames of several messages.
+// tell sends a message to the room of a member. The sender first gets its own messages, in the same frame if the
+// protocol allows several messages in a frame.
 func (c *caller) tell(room, message string, own ...string) error {
 	s := c.server
 	s.mu.Lock()
@@ -241,11 +242,11 @@ func (s *Public) fault(err error) {
 	s.count(func(n *PublicCounts) { n.Faults = append(n.Faults, err.Error()) })
 }
 
-// inJSON is a value as JSON.
+// inJSON returns a value as JSON.
 func inJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // of values that were read from JSON
+		panic(err) // the values were read from JSON
 	}
 	return string(text)
 }

@@ -22,7 +22,7 @@ var Publics = map[string]speech{
 
 var errUnknown = errors.New("a message that the protocol does not have")
 
-// hearPhoenix understands version 2 of the JSON of Phoenix channels:
+// hearPhoenix interprets version 2 of the JSON of Phoenix channels:
 // lib/phoenix/socket/serializers/v2_json_serializer.ex of Phoenix.
 func hearPhoenix(c *caller, text []byte) error {
 	var parts []json.RawMessage
@@ -63,7 +63,7 @@ func hearPhoenix(c *caller, text []byte) error {
 	return errUnknown
 }
 
-// hearActionCable understands the JSON of Action Cable: https://docs.anycable.io/misc/action_cable_protocol
+// hearActionCable interprets the JSON of Action Cable: https://docs.anycable.io/misc/action_cable_protocol
 func hearActionCable(c *caller, text []byte) error {
 	var message struct{ Command, Identifier, Data string }
 	var channel struct{ Channel, Room string }
@@ -94,7 +94,7 @@ func hearActionCable(c *caller, text []byte) error {
 	return errUnknown
 }
 
-// hearSignalR understands the JSON of SignalR's hub protocol: src/SignalR/docs/specs/HubProtocol.md of ASP.NET Core.
+// hearSignalR interprets the JSON of SignalR's hub protocol: src/SignalR/docs/specs/HubProtocol.md of ASP.NET Core.
 func hearSignalR(c *caller, text []byte) error {
 	text, ended := bytes.CutSuffix(text, []byte(c.server.terminator))
 	var message struct {
@@ -128,7 +128,7 @@ func hearSignalR(c *caller, text []byte) error {
 	return errUnknown
 }
 
-// hearCentrifugo understands the JSON of Centrifugo: https://centrifugal.dev/docs/transports/client_protocol
+// hearCentrifugo interprets the JSON of Centrifugo: https://centrifugal.dev/docs/transports/client_protocol
 func hearCentrifugo(c *caller, text []byte) error {
 	for _, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
 		if err := hearCommand(c, line); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/certify"
 )
 
-// Secure also listens with TLS, on a port of its own of 127.0.0.1. It writes the certificate of the authority that
-// clients have to trust to a file, and returns the URL.
+// Secure also listens with TLS, on another port of 127.0.0.1. It writes the certificate of the authority that clients
+// have to trust to a file, and returns the URL.
 func (s *Server) Secure(authorities string) (url string, err error) {
 	certificate, authority, err := certify.Loopback()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package scripted has servers with exactly known faults: the truth against which the generator's numbers are tested,
-// and the common source of messages for all clients that are compared with the generator. It checks nothing and trusts
-// its clients, unlike the benchmarked servers.
+// Package scripted implements servers with exactly known faults. They are the truth against which the generator's
+// numbers are tested, and the common source of messages for all clients that are compared with the generator. Unlike
+// the benchmarked servers, they validate nothing and trust their clients.
 package scripted
 
 import (
@@ -21,43 +21,43 @@ type Faults struct {
 	After, Until time.Duration
 	// Delay passes before each message is delivered.
 	Delay time.Duration
-	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
+	// StallAt is when, after Arm, the server stops for StallFor before it continues.
 	StallAt, StallFor time.Duration
 	DropEvery         int64
 	DuplicateEvery    int64
-	// SwapEvery holds a delivery back until the next one from the same sender to the same receiver has gone out.
+	// SwapEvery holds a delivery back until the next one from the same sender to the same receiver has been sent.
 	SwapEvery    int64
 	CorruptEvery int64
-	// CrossEvery delivers to a member of another board as well.
+	// CrossEvery also delivers to a member of another board.
 	CrossEvery int64
-	// UnansweredEvery, TwiceEvery and ForeignEvery choose the pings of WebSockets, and the joins of Socket.IO, that get
-	// no answer, two, or the answer to one that nobody sent.
+	// UnansweredEvery, TwiceEvery and ForeignEvery choose the pings of WebSockets, and the joins of Socket.IO, that get no
+	// answer, two answers, or the answer to one that no client sent.
 	UnansweredEvery, TwiceEvery, ForeignEvery int64
-	// PingInterval and PingTimeout are what the server says in an open packet of Socket.IO; 0 is a minute.
+	// PingInterval and PingTimeout are the values in the server's open packet of Socket.IO; 0 means a minute.
 	PingInterval, PingTimeout time.Duration
-	// PingsUntil is when, after Arm, the server sends its last ping of Socket.IO, 0 for never.
+	// PingsUntil is when, after Arm, the server sends its last ping of Socket.IO; 0 means never.
 	PingsUntil time.Duration
-	// BinaryFirst answers so many joins with a binary message.
+	// BinaryFirst answers the first joins, this many, with a binary message.
 	BinaryFirst int64
-	// Most is how often deliveries are corrupted or crossed at most; 0 is without end.
+	// Most bounds how many deliveries are corrupted or crossed; 0 means no bound.
 	Most int64
 	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
 	RefuseBeyond int64
-	// RefuseFor refuses all connections until so long after Arm.
+	// RefuseFor refuses all connections for this long after Arm.
 	RefuseFor time.Duration
-	// AcceptPause passes between two connections that are accepted.
+	// AcceptPause is the pause between two accepted connections.
 	AcceptPause time.Duration
-	// ResetFirst resets so many connections as soon as they are accepted.
+	// ResetFirst resets the first connections, this many, as soon as they are accepted.
 	ResetFirst int64
-	// CloseFirst closes so many WebSockets when their client asks to join.
+	// CloseFirst closes the first WebSockets, this many, when their client asks to join.
 	CloseFirst int64
 	// Burn is the CPU time that each delivery takes.
 	Burn time.Duration
-	// Capacity is how many deliveries a second are made at most; what is beyond that queues. 0 is without limit.
+	// Capacity is the maximum number of deliveries a second; more than that queue. 0 means no limit.
 	Capacity int64
-	// Bytes is the same in bytes of messages a second, instead of Capacity.
+	// Bytes is a capacity in bytes of messages a second, used instead of Capacity.
 	Bytes int64
-	// PauseEach passes before each message is delivered, for each connection that there is.
+	// PauseEach is a pause before each message is delivered, once for each open connection.
 	PauseEach time.Duration
 	// Silent acknowledges joins and delivers nothing.
 	Silent bool
@@ -65,7 +65,7 @@ type Faults struct {
 	KeepOpen bool
 }
 
-// Counts are what the server really did.
+// Counts are what the server actually did.
 type Counts struct {
 	Connections, Deliveries                                         int64
 	Dropped, Duplicated, Held, Swapped, Corrupted, Crossed, Refused int64
@@ -128,7 +128,7 @@ func Start(address string, faults Faults) (*Server, error) {
 	return s, nil
 }
 
-// URL is where clients connect.
+// URL returns the URL that clients connect to.
 func (s *Server) URL() string { return "ws://" + s.address }
 
 // Close ends every connection.
@@ -247,7 +247,7 @@ func (b *board) remove(m *member) {
 	b.members = kept
 }
 
-// snapshot may be kept: the slice is replaced, never changed.
+// snapshot returns a slice that may be kept: it is replaced, never changed.
 func (b *board) snapshot() []*member {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -269,7 +269,7 @@ func (s *Server) broadcast(b *board, sender *member, text []byte) {
 	s.deliver(b, sender, text)
 }
 
-// units is what a broadcast takes of the capacity: a delivery each, or their bytes.
+// units returns how much of the capacity a broadcast uses: one unit per delivery, or their bytes.
 func (s *Server) units(b *board, text []byte) int {
 	members := len(b.snapshot())
 	if s.faults.Bytes > 0 {
@@ -331,7 +331,7 @@ func (s *Server) deliverFaulty(b *board, m, sender *member, text []byte) {
 	}
 }
 
-// once counts a fault, unless there were as many as there may be.
+// once counts a fault, unless the maximum number has been reached.
 func (s *Server) once(counter *atomic.Int64) bool {
 	if counter.Add(1) > s.faults.Most && s.faults.Most > 0 {
 		counter.Add(-1)
@@ -340,7 +340,7 @@ func (s *Server) once(counter *atomic.Int64) bool {
 	return true
 }
 
-// outside is a member of another board; nil where there is none.
+// outside returns a member of another board; nil if there is none.
 func (s *Server) outside(b *board) *member {
 	s.mu.Lock()
 	defer s.mu.Unlock()

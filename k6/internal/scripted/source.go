@@ -13,7 +13,7 @@ import (
 )
 
 // Source broadcasts the draws that the members themselves would send, one a second each, until stop is closed. It
-// serves clients that only read. Boards have to be named as the generator names them.
+// serves clients that only read. Boards must be named as the generator names them.
 func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	found, err := protocol.Find("whiteboard-json")
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 		board string
 	}
 	pattern, epoch := schedule.Patterns["steady"], time.Now()
-	sender := &member{} // writes text, and is a member of no board
+	sender := &member{} // writes text, and is not a member of any board
 	pens := make([]pen, clients)
 	for number := range pens {
 		first := pattern.Sequence(1, number/boardSize, number%boardSize)
@@ -50,7 +50,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	}
 }
 
-// Join is the message of a client that only reads.
+// Join returns the join message of a client that only reads.
 func Join(number, boardSize int) []byte {
 	text, err := json.Marshal(map[string]string{
 		"boardId": fmt.Sprintf("b-%d", number/boardSize), "userId": fmt.Sprintf("u-%d", number),

@@ -9,13 +9,13 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// Text is what a stream sends, one character in each event.
+// Text is the text of a stream, one character in each event.
 const Text = protocol.TokenText
 
 // resetPause lets a client read what was sent: a reset discards the rest.
 const resetPause = 50 * time.Millisecond
 
-// stream sends the text, from the character after that of Last-Event-ID on.
+// stream sends the text, starting after the character of Last-Event-ID.
 func (s *HTTPServer) stream(x exchange) bool {
 	f := s.faults
 	s.count(func(c *HTTPCounts) { c.Streams++ })
@@ -46,7 +46,7 @@ func (s *HTTPServer) stream(x exchange) bool {
 	return x.write([]byte("0\r\n\r\n"))
 }
 
-// send sends the header and the tokens. It says whether the client took all of them.
+// send sends the header and the tokens. It reports whether the client accepted all of them.
 func (s *HTTPServer) send(x exchange, tokens []rune, first, end int) bool {
 	f := s.faults
 	framing := "Transfer-Encoding: chunked\r\n"

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Config makes the settings for connections to a host, whose certificate is always verified. With a file of
-// authorities, in PEM, only these are trusted; without one, those of the system.
+// Config returns the settings for connections to a host, whose certificate is always verified. With a PEM file of
+// authorities, only these are trusted; without one, the system's are.
 func Config(host, authorities string) (*tls.Config, error) {
-	// Browsers offer http/1.1 alone for a WebSocket, and h2 has none of our protocols.
+	// Browsers offer only http/1.1 for a WebSocket, and none of our protocols uses h2.
 	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	if authorities == "" {
 		return config, nil

@@ -1,5 +1,5 @@
-// Package secure is the client's side of TLS on byte slices: bytes of the server come in, bytes for it come out. It
-// never waits and uses no sockets. The handshake of crypto/tls waits for bytes, so it runs in a coroutine.
+// Package secure implements the client's side of TLS on byte slices: bytes from the server come in, bytes for it go
+// out. It never waits and uses no sockets. The handshake of crypto/tls blocks for bytes, so it runs in a coroutine.
 package secure
 
 import (
@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// ErrMore says that Read needs more bytes of the server.
+// ErrMore means that Read needs more bytes from the server.
 var ErrMore = errors.New("more bytes are needed")
 
-// errEnded ends a handshake that nobody continues.
+// errEnded ends an abandoned handshake.
 var errEnded = errors.New("the connection was closed in the handshake")
 
 // Conn is one connection. It belongs to one goroutine at a time.
@@ -26,7 +26,7 @@ type Conn struct {
 	done   bool
 }
 
-// New makes a connection that has said nothing yet.
+// New returns a connection that has not sent anything yet.
 func New(config *tls.Config) *Conn {
 	c := &Conn{pipe: &pipe{}}
 	c.tls = tls.Client(c.pipe, config)
@@ -37,7 +37,7 @@ func New(config *tls.Config) *Conn {
 	return c
 }
 
-// Shake continues the handshake with what was Received, and tells whether it is over.
+// Shake continues the handshake with the Received bytes, and reports whether it is over.
 func (c *Conn) Shake() (done bool, err error) {
 	if c.done {
 		return true, nil
@@ -49,10 +49,10 @@ func (c *Conn) Shake() (done bool, err error) {
 	return true, c.result
 }
 
-// Shaken tells whether the handshake is over.
+// Shaken reports whether the handshake is over.
 func (c *Conn) Shaken() bool { return c.done }
 
-// Received takes bytes of the server. They have to stay as they are until Shake needs more, or Read fails.
+// Received takes bytes from the server. They must stay unchanged until Shake needs more, or Read fails.
 func (c *Conn) Received(data []byte) {
 	if len(c.pipe.in) > 0 {
 		data = append(c.pipe.in[:len(c.pipe.in):len(c.pipe.in)], data...)
@@ -60,7 +60,7 @@ func (c *Conn) Received(data []byte) {
 	c.pipe.in = data
 }
 
-// Read decrypts what was Received. It fails with ErrMore where that is used up, and with io.EOF where the server says
+// Read decrypts the Received bytes. It fails with ErrMore if they are used up, and with io.EOF if the server has said
 // that nothing follows.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.tls.Read(p)
@@ -76,7 +76,7 @@ func (c *Conn) Write(p []byte) error {
 	return err
 }
 
-// Sent appends to buf what has to be sent, which is then forgotten.
+// Sent appends to buf what has to be sent, and then discards it.
 func (c *Conn) Sent(buf []byte) []byte {
 	buf = append(buf, c.pipe.out...)
 	c.pipe.out = c.pipe.out[:0]
@@ -86,13 +86,13 @@ func (c *Conn) Sent(buf []byte) []byte {
 // End releases the coroutine of a handshake that is not over.
 func (c *Conn) End() { c.stop() }
 
-// pipe is what crypto/tls takes for its connection.
+// pipe is the connection given to crypto/tls.
 type pipe struct {
 	in, out []byte
-	wait    func() bool // for more bytes; false where none will come. Nil after the handshake: then reading fails
+	wait    func() bool // waits for more bytes; false if none will come. Nil after the handshake: then reading fails
 }
 
-// again is a temporary error: crypto/tls goes on after it as if nothing was read.
+// again is a temporary error: crypto/tls continues after it as if nothing had been read.
 type again struct{}
 
 var errAgain net.Error = again{}
@@ -101,7 +101,7 @@ func (again) Error() string   { return "no bytes yet" }
 func (again) Timeout() bool   { return true }
 func (again) Temporary() bool { return true }
 
-// Read is of net.Conn, as are the methods below.
+// Read implements net.Conn, as do the methods below.
 func (p *pipe) Read(b []byte) (int, error) {
 	for len(p.in) == 0 {
 		if p.wait == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/certify"
 )
 
-// dial makes a connection to an echoing server of this version, whose authority is trusted.
+// dial connects to an echoing server of this TLS version, whose authority is trusted.
 func dial(t *testing.T, version uint16) (*Conn, net.Conn) {
 	t.Helper()
 	certificate, authority, err := certify.Loopback()
@@ -50,7 +50,7 @@ func dial(t *testing.T, version uint16) (*Conn, net.Conn) {
 	return New(config), socket
 }
 
-// pump sends what has to be sent, and has the connection take some bytes.
+// pump sends what has to be sent, and passes some received bytes to the connection.
 func pump(t *testing.T, c *Conn, socket net.Conn, most int) {
 	t.Helper()
 	if out := c.Sent(nil); len(out) > 0 {
@@ -122,7 +122,7 @@ func TestAHandshakeThatNobodyContinuesLeavesNothing(t *testing.T) {
 		}
 		begun = append(begun, c)
 	}
-	if now := runtime.NumGoroutine(); now < len(begun) { // some of those before may have ended since
+	if now := runtime.NumGoroutine(); now < len(begun) { // some earlier ones may have ended since
 		t.Fatalf("%d goroutines for %d handshakes: nothing waits", now, len(begun))
 	}
 	for _, c := range begun {

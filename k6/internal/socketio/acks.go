@@ -2,16 +2,16 @@ package socketio
 
 import "fmt"
 
-// remembered is the number of events for which the client knows whether they were acknowledged.
+// remembered is the number of events whose acknowledgement the client tracks.
 const remembered = 64
 
 // Acks are the acknowledgements that a client waits for. The zero value waits for none.
 type Acks struct {
 	next    int64
-	waiting uint64 // bit n is of the event next-1-n
+	waiting uint64 // bit n belongs to the event next-1-n
 }
 
-// Ask returns the id of an event that is to be acknowledged.
+// Ask returns the id of an event that requests an acknowledgement.
 func (a *Acks) Ask() int64 {
 	id := a.next
 	a.next++
@@ -19,7 +19,7 @@ func (a *Acks) Ask() int64 {
 	return id
 }
 
-// Answered notes an acknowledgement. An error says why none with this id can come.
+// Answered records an acknowledgement. An error says why none with this id can come.
 func (a *Acks) Answered(id int64) error {
 	age := a.next - 1 - id
 	switch {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// events is the format of events and acknowledgements as the protocol describes it: a namespace that ends at the first
-// comma, an id, and a JSON array.
+// events matches events and acknowledgements as the protocol describes them: a namespace that ends at the first comma,
+// an id, and a JSON array.
 var events = regexp.MustCompile(`^4([23])(?s:(?:(/[^,]*),)?)([0-9]*)((?s:\[.*\]))$`)
 
-// reference reads an event or acknowledgement; ok is false where it is anything else, or no JSON.
+// reference reads an event or acknowledgement; ok is false for anything else, or if it is not JSON.
 func reference(text string) (kind, namespace, id string, arguments []json.RawMessage, ok bool) {
 	parts := events.FindStringSubmatch(text)
 	if parts == nil || json.Unmarshal([]byte(parts[4]), &arguments) != nil {
@@ -22,7 +22,7 @@ func reference(text string) (kind, namespace, id string, arguments []json.RawMes
 	return parts[1], parts[2], parts[3], arguments, true
 }
 
-// FuzzPacket holds the reader against the reference: what is well-formed is read as the reference reads it.
+// FuzzPacket compares the reader with the reference: both read well-formed packets alike.
 func FuzzPacket(f *testing.F) {
 	for _, text := range []string{
 		openPacket, "2", "40", `40/admin,{"sid":"b"}`, `42["draw",{"a":[1,2]},"]"]`, `4217["a\"b"]`,
@@ -42,7 +42,7 @@ func FuzzPacket(f *testing.F) {
 	})
 }
 
-// isRead holds what was read against the parts of a well-formed packet.
+// isRead compares what was read with the parts of a well-formed packet.
 func isRead(t *testing.T, got Packet, err error, kind, namespace, id string, arguments []json.RawMessage) {
 	t.Helper()
 	var name string
@@ -77,7 +77,7 @@ func isRead(t *testing.T, got Packet, err error, kind, namespace, id string, arg
 	}
 }
 
-// brackets is how many brackets follow a packet's data.
+// brackets returns how many brackets follow a packet's data.
 func (p *Packet) brackets() int {
 	if p.Kind == Event || p.Kind == Ack {
 		return 1
@@ -85,7 +85,7 @@ func (p *Packet) brackets() int {
 	return 0
 }
 
-// FuzzLink feeds any messages, one in each line: a link never panics, and answers no more than one message each.
+// FuzzLink feeds arbitrary messages, one in each line: a link never panics, and answers each with at most one message.
 func FuzzLink(f *testing.F) {
 	f.Add([]byte(openPacket + "\n40\n2\n42[\"a\"]\n430[]\n41"))
 	f.Add([]byte(openPacket + "\n44{}\n1"))

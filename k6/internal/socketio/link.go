@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// maxPause bounds each of the two times that an open packet has.
+// maxPause bounds each of the two times in an open packet.
 const maxPause = time.Hour
 
 // state is how far a link has come. The order matters.
@@ -15,25 +15,25 @@ type state uint8
 
 const (
 	unopened  state = iota // waits for the engine's open packet
-	opened                 // asked for the namespace
+	opened                 // has requested the namespace
 	connected              // events may come
 	ended                  // nothing may come
 )
 
-// Link is one client's side of a connection: the required first packets, and immediate answers. The zero value waits
-// for the first packet.
+// Link is one client's side of a connection: it performs the required opening, and sends immediate answers. The zero
+// value waits for the first packet.
 type Link struct {
 	state    state
 	patience time.Duration
 	reply    []byte
 }
 
-// Patience is how long the server may take from one ping to the next: the pingInterval and the pingTimeout of its open
-// packet. It is 0 before that has come.
+// Patience returns how long the server may take from one ping to the next: the sum of pingInterval and pingTimeout in
+// its open packet. It is 0 before that packet has come.
 func (l *Link) Patience() time.Duration { return l.patience }
 
-// Receive reads a packet that is in its place, and answers what is to be answered at once. After an error the
-// connection must be failed.
+// Receive reads a packet that is allowed in the current state, and sends the answer that it requires at once. After an
+// error the connection must be failed.
 func (l *Link) Receive(message []byte, send func([]byte)) (Packet, error) {
 	p, err := Read(message)
 	if err == nil {
@@ -77,7 +77,7 @@ func (l *Link) advance(p *Packet, send func([]byte)) error {
 	return nil
 }
 
-// open takes the first packet and asks for the namespace.
+// open reads the first packet and requests the namespace.
 func (l *Link) open(data []byte, send func([]byte)) error {
 	var handshake struct {
 		SID                       string

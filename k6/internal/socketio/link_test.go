@@ -9,7 +9,7 @@ import (
 
 const openPacket = `0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}`
 
-// feed has a link receive messages, and returns what it answers and the first error.
+// feed gives a link messages, and returns what it answers and the first error.
 func feed(link *Link, messages ...string) (answers []string, err error) {
 	for _, message := range messages {
 		_, err = link.Receive([]byte(message), func(text []byte) { answers = append(answers, string(text)) })

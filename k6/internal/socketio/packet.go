@@ -1,5 +1,6 @@
 // Package socketio reads and writes packets of Engine.IO 4 and Socket.IO 5 as text messages of a WebSocket. It does no
-// I/O, copies nothing, and takes one message at a time, whose size the WebSocket bounds. Binary packets are errors.
+// I/O, copies nothing, and takes one message at a time; the WebSocket bounds the size of a message. Binary packets are
+// errors.
 //
 // The formats are those of https://socket.io/docs/v4/engine-io-protocol and
 // https://socket.io/docs/v4/socket-io-protocol.
@@ -15,42 +16,43 @@ import (
 // Bounds of the values in a packet.
 const (
 	maxNamespace = 256 // bytes
-	maxDigits    = 15  // of an id, so that it is an exact number in JavaScript, too
+	maxDigits    = 15  // of an id, so that it is an exact number in JavaScript as well
 )
 
-// Kind says what a packet is.
+// Kind is the kind of a packet.
 type Kind uint8
 
 // The kinds of packets that a server may send.
 const (
 	Open         Kind = iota // of the engine; Data is the JSON of a Handshake
 	Close                    // of the engine
-	Ping                     // of the engine, which owes a pong
+	Ping                     // of the engine; requires a pong
 	Noop                     // of the engine
 	Connect                  // the namespace is connected; Data is JSON, or nothing
-	Disconnect               // the namespace is not connected any more
+	Disconnect               // the namespace is no longer connected
 	Event                    // Name is its name, and Data its arguments
 	Ack                      // Data are its arguments
 	ConnectError             // the namespace refuses the connection; Data is JSON, or nothing
 )
 
-// NoID is the id of a packet that has none.
+// NoID is the id of a packet without one.
 const NoID = -1
 
 // Packet is one packet. Its slices alias the message.
 type Packet struct {
 	Kind Kind
-	// Namespace is "/" or another; what belongs to the engine has none.
+	// Namespace is "/" or another; packets of the engine have none.
 	Namespace []byte
-	// ID is of an Event that asks for an acknowledgement, or of the one that an Ack answers. Otherwise it is NoID.
+	// ID is the id of an Event that requests an acknowledgement, or of the event that an Ack answers. Otherwise it is
+	// NoID.
 	ID int64
-	// Name is of an Event, as it stands in its JSON between the quotation marks.
+	// Name is the name of an Event, as it appears in its JSON between the quotation marks.
 	Name []byte
-	// Data is JSON. It is not checked: of an Event and of an Ack it is what stands between the commas and brackets.
+	// Data is JSON, which is not validated. For an Event and an Ack it is the text between the commas and brackets.
 	Data []byte
 }
 
-// Errors of a server that breaks the protocol.
+// Errors of a server that violates the protocol.
 var (
 	errEmpty     = errors.New("an empty packet")
 	errBinary    = errors.New("a binary packet, where only text is spoken")
@@ -60,10 +62,10 @@ var (
 
 var root = []byte("/")
 
-// blanks may stand around what JSON has.
+// blanks are the characters that may surround JSON values.
 const blanks = " \t\r\n"
 
-// Read reads the packet that a message holds.
+// Read reads the packet in a message.
 func Read(message []byte) (Packet, error) {
 	if len(message) == 0 {
 		return Packet{}, errEmpty
@@ -86,10 +88,10 @@ func Read(message []byte) (Packet, error) {
 	return Packet{}, fmt.Errorf("a packet of the engine of type %.1q, which servers do not send", message)
 }
 
-// kinds are those of Socket.IO's packets by their numbers.
+// kinds are the kinds of Socket.IO's packets by number.
 var kinds = [...]Kind{'0': Connect, '1': Disconnect, '2': Event, '3': Ack, '4': ConnectError}
 
-// readMessage reads what a message of the engine holds.
+// readMessage reads the content of a message of the engine.
 func readMessage(text []byte) (Packet, error) {
 	switch {
 	case len(text) == 0:
@@ -112,7 +114,7 @@ func readMessage(text []byte) (Packet, error) {
 	return p, p.cutArguments()
 }
 
-// cutNamespace reads a namespace at the beginning, if there is one.
+// cutNamespace removes a namespace from the beginning, if there is one.
 func (p *Packet) cutNamespace() error {
 	if len(p.Data) == 0 || p.Data[0] != '/' {
 		return nil
@@ -128,7 +130,7 @@ func (p *Packet) cutNamespace() error {
 	return nil
 }
 
-// cutID reads the digits at the beginning. An acknowledgement has some.
+// cutID removes the digits at the beginning. An acknowledgement must have some.
 func (p *Packet) cutID() error {
 	id, digits := int64(0), 0
 	for ; digits < len(p.Data) && p.Data[digits]-'0' <= 9; digits++ {
@@ -146,7 +148,7 @@ func (p *Packet) cutID() error {
 	return nil
 }
 
-// cutArguments takes the brackets away, and the name of an event.
+// cutArguments removes the brackets, and the name of an event.
 func (p *Packet) cutArguments() error {
 	last := len(p.Data) - 1
 	if last < 1 || p.Data[0] != '[' || p.Data[last] != ']' {
@@ -174,7 +176,7 @@ func (p *Packet) cutArguments() error {
 	return nil
 }
 
-// endOfString is where the quotation mark is that ends a JSON string; -1 where there is none.
+// endOfString returns the index of the quotation mark that ends a JSON string; -1 if there is none.
 func endOfString(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -187,17 +189,17 @@ func endOfString(text []byte) int {
 	return -1
 }
 
-// AppendConnect writes what connects the namespace "/".
+// AppendConnect appends the packet that connects the namespace "/".
 func AppendConnect(buf []byte) []byte { return append(buf, "40"...) }
 
-// AppendDisconnect writes what disconnects it.
+// AppendDisconnect appends the packet that disconnects it.
 func AppendDisconnect(buf []byte) []byte { return append(buf, "41"...) }
 
-// AppendPong writes the answer to a ping of the engine, which returns what the ping had.
+// AppendPong appends the answer to a ping of the engine, which returns the data of the ping.
 func AppendPong(buf, data []byte) []byte { return append(append(buf, '3'), data...) }
 
-// AppendEvent writes the beginning of an event of the namespace "/", up to and with the comma before its arguments.
-// With an id it asks for an acknowledgement. AppendEnd ends it. The name needs no escapes.
+// AppendEvent appends the beginning of an event of the namespace "/", up to and including the comma before its
+// arguments. With an id, the event requests an acknowledgement. AppendEnd ends it. The name must not need escapes.
 func AppendEvent(buf []byte, name string, id int64) []byte {
 	buf = append(buf, "42"...)
 	if id != NoID {
@@ -208,5 +210,5 @@ func AppendEvent(buf []byte, name string, id int64) []byte {
 	return append(buf, `",`...)
 }
 
-// AppendEnd writes the end of an event.
+// AppendEnd appends the end of an event.
 func AppendEnd(buf []byte) []byte { return append(buf, ']') }

@@ -17,10 +17,10 @@ const (
 	token  = "id:17\ndata:ż\n\n"
 )
 
-// chunk is one chunk of a chunked body.
+// chunk returns one chunk of a chunked body.
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 
-// count reads the pieces as they come from a connection, and counts the events.
+// count reads the pieces as they arrive from a connection, and counts the events.
 func count(tb testing.TB, response *http1.Reader, events *Reader, pieces ...[]byte) (found int) {
 	for _, rest := range pieces {
 		for {
@@ -103,7 +103,7 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// endless gives the header, and then the same text again and again.
+// endless returns the header, and then the same text again and again.
 type endless struct {
 	header, text string
 	at           int
@@ -120,7 +120,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkNetHTTP reads the lines of events as clients do that have no reader for them, and copies nothing.
+// BenchmarkNetHTTP reads the lines of events as clients without an event reader do, and copies nothing.
 func BenchmarkNetHTTP(b *testing.B) {
 	for name, texts := range streams {
 		b.Run(name, func(b *testing.B) {

@@ -15,7 +15,7 @@ func reference(text string) stream {
 	got := stream{retry: -1}
 	lines := regexp.MustCompile("\r\n|\r|\n").Split(strings.TrimPrefix(text, "\ufeff"), -1)
 	var data, name, id string
-	for _, line := range lines[:len(lines)-1] { // the last one has no end
+	for _, line := range lines[:len(lines)-1] { // the last line is incomplete
 		if line == "" {
 			got.lastID = id
 			if data != "" {
@@ -48,10 +48,10 @@ func reference(text string) stream {
 	return got
 }
 
-// veryLong stands for every time of 24 days and more, where the reader's numbers end.
+// veryLong stands for every time of 24 days or more, the limit of the reader's numbers.
 const veryLong = 24 * 24 * time.Hour
 
-// FuzzEvents holds the reader against the reference, and every way to cut the stream against each other.
+// FuzzEvents compares the reader with the reference, and all ways of cutting the stream with each other.
 func FuzzEvents(f *testing.F) {
 	for _, text := range []string{
 		"id: 1\nevent: token\ndata: a\n\nid: 2\ndata: b\n\n", "data: a\r\ndata: b\r\n\r\n", "data: a\r\rdata\r\r",

@@ -6,18 +6,18 @@ import (
 	"math/bits"
 )
 
-// fieldName is which field a line sets.
+// fieldName is the field that a line sets.
 type fieldName uint8
 
 const (
-	noField fieldName = iota // a comment, or a field that the standard does not know
+	noField fieldName = iota // a comment, or a field that the standard does not define
 	dataField
 	eventField
 	idField
 	retryField
 )
 
-// cutField splits a line at its colon. One space after the colon is no part of the value.
+// cutField splits a line at its colon. One space after the colon is not part of the value.
 func cutField(line []byte) (fieldName, []byte) {
 	name, value := line, line[len(line):]
 	if colon := bytes.IndexByte(line, ':'); colon >= 0 {
@@ -41,8 +41,8 @@ func cutField(line []byte) (fieldName, []byte) {
 	return noField, nil
 }
 
-// cutLine returns the first line of data without its CR, LF or CR LF, and how many bytes it takes with it; 0 when the
-// line goes on.
+// cutLine returns the first line of data without its CR, LF or CR LF, and how many bytes the line takes with its end; 0
+// if the line is incomplete.
 func cutLine(data []byte) (line []byte, size int) {
 	end := lineEnd(data)
 	if end < 0 {
@@ -55,8 +55,8 @@ func cutLine(data []byte) (line []byte, size int) {
 	return data[:end], size
 }
 
-// lineEnd finds the first CR or LF; -1 when there is none. It looks at eight bytes at once. Two searches, one for each,
-// would read all of the data again for each line of a server that uses only the other.
+// lineEnd finds the first CR or LF; -1 if there is none. It examines eight bytes at once. Two searches, one for each
+// character, would read all of the data again for each line of a server that uses only the other.
 func lineEnd(data []byte) int {
 	const each, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

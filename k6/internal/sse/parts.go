@@ -12,10 +12,10 @@ type fields struct {
 // parts is an event in progress that has its own memory.
 type parts struct {
 	fields
-	line []byte // that goes on
+	line []byte // an incomplete line
 }
 
-// alias takes a field whose value stays where it is.
+// alias sets a field whose value stays in place.
 func (r *Reader) alias(f *fields, name fieldName, value []byte) {
 	switch name {
 	case dataField:
@@ -30,7 +30,7 @@ func (r *Reader) alias(f *fields, name fieldName, value []byte) {
 	}
 }
 
-// keep takes a copy of a field. The lines of the data are joined by LFs.
+// keep sets a field to a copy of its value. The lines of the data are joined by LFs.
 func (r *Reader) keep(p *parts, name fieldName, value []byte) {
 	switch name {
 	case dataField:
@@ -48,7 +48,7 @@ func (r *Reader) keep(p *parts, name fieldName, value []byte) {
 	}
 }
 
-// check bounds what is held, and a line.
+// check bounds the size of the event so far, and of a line.
 func (p *parts) check(line []byte) error {
 	if len(line) > MaxEvent || len(p.data)+len(p.name)+len(p.id) > MaxEvent {
 		return ErrTooLarge
@@ -56,7 +56,7 @@ func (p *parts) check(line []byte) error {
 	return nil
 }
 
-// reset forgets the event, and memory beyond what small events need. Slices that were handed out still hold.
+// reset drops the event, and memory beyond what small events need. Slices that were handed out remain valid.
 func (p *parts) reset() {
 	p.hasData, p.hasID = false, false
 	for _, part := range []*[]byte{&p.data, &p.name, &p.id, &p.line} {

@@ -1,6 +1,6 @@
-// Package sse reads server-sent events, the text/event-stream of the HTML standard, on byte slices. It does no I/O, and
-// copies nothing but events that arrive in pieces, events with several lines of data, and the last id. It does not
-// check that text is UTF-8.
+// Package sse reads server-sent events, the text/event-stream of the HTML standard, on byte slices. It does no I/O. It
+// copies only events that arrive in pieces, events with several lines of data, and the last id. It does not check that
+// text is UTF-8.
 package sse
 
 import (
@@ -9,41 +9,42 @@ import (
 	"time"
 )
 
-// MaxEvent bounds each line, and the data, name and id of an event together. It is what wire takes of a message.
+// MaxEvent bounds each line, and the data, name and id of an event together. It equals the limit of package wire for a
+// message.
 const MaxEvent = 1 << 20
 
-// ErrTooLarge is the error of a server that sends more than a client holds. The connection must be closed.
+// ErrTooLarge is the error for a server that sends more than a client holds. The connection must be closed.
 var ErrTooLarge = fmt.Errorf("event or line larger than %d bytes", MaxEvent)
 
 const byteOrderMark = "\xef\xbb\xbf"
 
-// Event is one event. Its slices alias what Next was given, or the Reader, and hold until the next call.
+// Event is one event. Its slices alias the argument of Next or the Reader, and are valid until the next call.
 type Event struct {
 	Data []byte
 	Name []byte // empty means "message"
-	ID   []byte // of this event, or else of the last one before it that has any
+	ID   []byte // of this event, or else of the last event before it with an id
 }
 
 // Reader reads the events of one stream. The zero value waits for its first byte.
 type Reader struct {
 	lastID  []byte
-	parts   *parts // of the event in progress; nil before the first event that does not come whole
-	retry   uint32 // milliseconds plus 1; 0 when the server did not say
-	mark    uint8  // bytes of the byte order mark that were read; all of them when the stream has begun
+	parts   *parts // of the event in progress; nil before the first event that arrives in pieces
+	retry   uint32 // milliseconds plus 1; 0 if the server did not set it
+	mark    uint8  // bytes read of the byte order mark; all of them once the stream has begun
 	inEvent bool   // parts has an event in progress
-	skipLF  bool   // the last line ended in a CR, to which an LF may belong
+	skipLF  bool   // the last line ended in a CR, which an LF may follow
 }
 
-// LastID is the id of the last complete event that had one, for the header field Last-Event-ID. It holds until the next
-// call of Next.
+// LastID returns the id of the last complete event that had one, for the header field Last-Event-ID. It is valid until
+// the next call of Next.
 func (r *Reader) LastID() []byte { return r.lastID }
 
-// Retry is how long the server says to wait before the next attempt to connect, if it says so.
+// Retry returns how long the server asks clients to wait before they reconnect, if it has said so.
 func (r *Reader) Retry() (pause time.Duration, said bool) {
 	return time.Duration(max(r.retry, 1)-1) * time.Millisecond, r.retry > 0
 }
 
-// Restart prepares for another stream of the same source. An event in progress is dropped; LastID and Retry stay.
+// Restart prepares for another stream of the same source. An event in progress is dropped; LastID and Retry are kept.
 func (r *Reader) Restart() {
 	r.mark, r.inEvent, r.skipLF = 0, false, false
 	if r.parts != nil {
@@ -51,8 +52,8 @@ func (r *Reader) Restart() {
 	}
 }
 
-// Next reads the next event. It returns how many bytes of data it took, which is all of them when no event was found.
-// The data of the next call begins with the byte after these.
+// Next reads the next event. It returns how many bytes of data it took: all of them if no event was found. The data of
+// the next call begins with the byte after these.
 func (r *Reader) Next(data []byte) (event Event, n int, found bool, err error) {
 	n = r.begin(data)
 	for {
@@ -72,7 +73,7 @@ func (r *Reader) Next(data []byte) (event Event, n int, found bool, err error) {
 	}
 }
 
-// begin passes over a byte order mark at the begin of the stream, and over the LF of a CR LF that came in pieces.
+// begin skips a byte order mark at the beginning of the stream, and the LF of a CR LF that arrived in pieces.
 func (r *Reader) begin(data []byte) (n int) {
 	for int(r.mark) < len(byteOrderMark) {
 		switch {
@@ -98,7 +99,7 @@ func (r *Reader) begin(data []byte) (n int) {
 	return n
 }
 
-// nextWhole reads the next event where it comes whole and has one line of data. It takes nothing of other events.
+// nextWhole reads the next event if it is complete and has one line of data. It consumes nothing of other events.
 func (r *Reader) nextWhole(data []byte) (event Event, n int, found bool) {
 	var f fields
 	for i := 0; ; {
@@ -115,7 +116,7 @@ func (r *Reader) nextWhole(data []byte) (event Event, n int, found bool) {
 			r.alias(&f, name, value)
 			continue
 		}
-		n = i // an LF that comes later and belongs to this line changes nothing: an empty line more
+		n = i // an LF that arrives later adds an empty line, which changes nothing
 		if event, found = r.dispatch(&f); found {
 			return event, n, true
 		}
@@ -172,7 +173,7 @@ func (r *Reader) dispatch(f *fields) (event Event, found bool) {
 	return Event{Data: f.data, Name: f.name, ID: r.lastID}, true
 }
 
-// setRetry takes the value of a retry field, which counts where it is digits only.
+// setRetry sets the value of a retry field, which counts only if it consists of digits.
 func (r *Reader) setRetry(value []byte) {
 	pause := uint32(0)
 	for _, c := range value {

@@ -13,15 +13,15 @@ import (
 // event is one event of a stream.
 type event struct{ data, name, id string }
 
-// stream is what a reader made of a whole stream.
+// stream is the result of reading a whole stream.
 type stream struct {
 	events []event
 	lastID string
-	retry  time.Duration // -1 when the server did not say
+	retry  time.Duration // -1 if the server did not set it
 	err    error
 }
 
-// feed reads the text in pieces, whose memory is overwritten once they were taken.
+// feed reads the text in pieces, whose memory is overwritten once they are consumed.
 func feed(t testing.TB, text string, next func(rest int) int) stream {
 	t.Helper()
 	var r Reader
@@ -189,7 +189,7 @@ func TestARestartDropsAnEventInProgressAndKeepsTheID(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Restart()
-		for _, cut := range []int{1, 5, 11} { // a byte order mark is one again
+		for _, cut := range []int{1, 5, 11} { // a byte order mark counts again
 			text := []byte("\ufeffdata: c\n\n")
 			_, n, _, _ := r.Next(text[:cut])
 			found, _, ok, err := r.Next(text[n:])
@@ -288,7 +288,7 @@ func TestLineEndsAreFoundAtEveryPlace(t *testing.T) {
 	for size := range 20 {
 		for place := range size {
 			for _, end := range []byte{'\n', '\r'} {
-				text := bytes.Repeat([]byte{0x8d}, size) // differs from a CR in the bit that says "found"
+				text := bytes.Repeat([]byte{0x8d}, size) // differs from a CR in the bit that means "found"
 				text[place] = end
 				if got := lineEnd(text); got != place {
 					t.Errorf("%q: %d", text, got)

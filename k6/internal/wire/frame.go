@@ -1,5 +1,5 @@
-// Package wire reads and writes WebSocket frames as a client (RFC 6455) on byte slices. It does no I/O,
-// allocates nothing for a whole frame, and knows no extension: compression is never offered.
+// Package wire reads and writes WebSocket frames as a client (RFC 6455) on byte slices. It does no I/O, allocates
+// nothing for a complete frame, and supports no extension: compression is never offered.
 package wire
 
 import (
@@ -21,7 +21,7 @@ const (
 // MaxPayload bounds what a server may make a client buffer. No suite has messages above 64 KiB.
 const MaxPayload = 1 << 20
 
-// Errors of a server that breaks the protocol.
+// Errors of a server that violates the protocol.
 var (
 	ErrReserved = errors.New("frame with reserved bits set")
 	ErrOpcode   = errors.New("frame with a reserved opcode")
@@ -41,7 +41,7 @@ type Frame struct {
 	Payload []byte
 }
 
-// Next reads the frame at the start of buf and returns how many bytes it takes; 0 when buf holds only a part of it.
+// Next reads the frame at the start of buf and returns how many bytes it takes; 0 if buf holds only a part of it.
 func Next(buf []byte) (Frame, int, error) {
 	if len(buf) < 2 {
 		return Frame{}, 0, nil
@@ -73,8 +73,8 @@ func Next(buf []byte) (Frame, int, error) {
 	return Frame{Opcode: opcode, Final: final, Payload: buf[header:size]}, size, nil
 }
 
-// payloadLength reads the length of an unmasked frame and how many bytes come before the payload; 0 when they are not
-// all there.
+// payloadLength reads the length of an unmasked frame and how many bytes come before the payload; 0 if they are not all
+// there.
 func payloadLength(buf []byte) (length, header int, err error) {
 	var long, least uint64
 	switch buf[1] {
@@ -119,7 +119,7 @@ func Enclose(dst []byte, start int, opcode byte, key uint32) []byte {
 		header = binary.BigEndian.AppendUint64(append(header, 0x80|127), uint64(n))
 	}
 	header = binary.LittleEndian.AppendUint32(header, key)
-	dst = append(dst, header...) // for the room
+	dst = append(dst, header...) // reserves the room
 	copy(dst[start+len(header):], dst[start:])
 	copy(dst[start:], header)
 	mask(dst[start+len(header):], key)
@@ -138,7 +138,7 @@ func mask(p []byte, key uint32) {
 	}
 }
 
-// CloseCode reads the status of a close frame's payload; 1005 ("no status") when it has none.
+// CloseCode returns the status of a close frame's payload; 1005 ("no status") if it has none.
 func CloseCode(payload []byte) int {
 	if len(payload) < 2 {
 		return 1005

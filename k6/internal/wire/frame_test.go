@@ -79,7 +79,7 @@ func TestFramesThatAClientMustRefuseAreErrors(t *testing.T) {
 	}
 }
 
-// reference reads a frame as section 5.2 describes it, without any shortcut.
+// reference reads a frame as section 5.2 describes it, without shortcuts.
 func reference(data []byte) (frame Frame, size int, ok bool) {
 	if len(data) < 2 {
 		return Frame{}, 0, true

@@ -17,8 +17,8 @@ import (
 // acceptGUID is fixed by RFC 6455, section 1.3.
 const acceptGUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-// answerLimit is the largest answer to an opening handshake, in bytes. It is what many servers accept of a request's
-// head.
+// answerLimit is the largest answer to an opening handshake, in bytes. Many servers accept as much for the head of a
+// request.
 const answerLimit = 16 << 10
 
 // Handshake is the client's side of one opening handshake of RFC 6455, section 4.1.
@@ -31,7 +31,7 @@ type Handshake struct {
 }
 
 // NewHandshake makes the handshake for a ws:// URL; subprotocols is a comma-separated list, empty for none. Further
-// fields of its header must not be those of the handshake itself.
+// header fields must not be those of the handshake itself.
 func NewHandshake(target *url.URL, subprotocols string, further http.Header) Handshake {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails
@@ -53,8 +53,8 @@ func NewHandshake(target *url.URL, subprotocols string, further http.Header) Han
 	return h
 }
 
-// Answer reads the server's answer at the start of data and returns its size; 0 means that more data is needed.
-// What follows the answer are frames. An error says why the connection must be failed.
+// Answer reads the server's answer at the start of data and returns its size; 0 means that more data is needed. Frames
+// follow the answer. An error says why the connection must be failed.
 func (h Handshake) Answer(data []byte) (size int, err error) {
 	end := bytes.Index(data, []byte("\r\n\r\n"))
 	if end < 0 {
@@ -75,7 +75,7 @@ func (h Handshake) Answer(data []byte) (size int, err error) {
 	return size, h.check(response.Header)
 }
 
-// check holds the header of an answer with status 101 against steps 2 to 6 of RFC 6455, section 4.1.
+// check validates the header of an answer with status 101 against steps 2 to 6 of RFC 6455, section 4.1.
 func (h Handshake) check(header http.Header) error {
 	digest := sha1.Sum([]byte(h.key + acceptGUID)) //nolint:gosec // RFC 6455 prescribes it
 	protocol := header.Get("Sec-WebSocket-Protocol")

@@ -18,7 +18,7 @@ func handshakeOf(t testing.TB, subprotocols string) Handshake {
 	return NewHandshake(target, subprotocols, nil)
 }
 
-// answer is what a server sends that does everything right, with some of its header lines replaced.
+// answer returns what a correct server sends, with some of its header lines replaced.
 func (h Handshake) answer(replaced map[string]string) []byte {
 	digest := sha1.Sum([]byte(h.key + acceptGUID)) //nolint:gosec // RFC 6455 prescribes it
 	header := map[string]string{
@@ -55,7 +55,7 @@ func TestTheRequestAsksForWhatRFC6455Prescribes(t *testing.T) {
 
 func TestAnAnswerThatIsSplitAnywhereIsReadWhenItIsWhole(t *testing.T) {
 	h := handshakeOf(t, "")
-	answer := append(h.answer(nil), 0x81, 0x00) // and the first frame
+	answer := append(h.answer(nil), 0x81, 0x00) // followed by the first frame
 	for n := range answer {
 		size, err := h.Answer(answer[:n])
 		if want := len(answer) - 2; err != nil || size != 0 && (size != want || n < want) || n >= want && size != want {
@@ -100,7 +100,7 @@ func TestAnAnswerMayUseOtherCasesAndListSeveralTokens(t *testing.T) {
 	}
 }
 
-// FuzzAnswer holds that no answer crashes the reader, and that a size is never beyond the data.
+// FuzzAnswer checks that no answer crashes the reader, and that a size is never beyond the data.
 func FuzzAnswer(f *testing.F) {
 	h := handshakeOf(f, "v12.stomp")
 	f.Add(h.answer(nil))

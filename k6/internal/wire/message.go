@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of a server that breaks the rules for messages: RFC 6455, sections 5.4 and 8.1.
+// Errors of a server that violates the rules for messages: RFC 6455, sections 5.4 and 8.1.
 var (
 	ErrInterrupted = errors.New("new message inside a message that is not complete")
 	ErrNoMessage   = errors.New("continuation of no message")
@@ -14,15 +14,15 @@ var (
 	ErrMessage     = fmt.Errorf("message larger than %d bytes", MaxPayload)
 )
 
-// Message puts the data frames of one connection together. The zero value waits for the first frame.
+// Message assembles the data frames of one connection. The zero value waits for the first frame.
 type Message struct {
-	opcode byte // of its first frame; Continuation where no message has begun
-	last   byte // the opcode of the last message that was complete
+	opcode byte // opcode of its first frame; Continuation if no message has begun
+	last   byte // the opcode of the last complete message
 	parts  []byte
 }
 
 // Add takes a data frame and returns the payload of the message that it completes. The payload aliases the frame or the
-// Message and holds until the next call. Without an error and without complete, more frames belong to the message.
+// Message and is valid until the next call. If complete is false without an error, more frames belong to the message.
 func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
 	begun := m.opcode != Continuation
 	switch {
@@ -47,7 +47,7 @@ func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
 	return m.parts, true, check(m.last, m.parts)
 }
 
-// Binary tells whether the last message that was complete is binary.
+// Binary reports whether the last complete message is binary.
 func (m *Message) Binary() bool { return m.last == Binary }
 
 func check(opcode byte, payload []byte) error {

@@ -57,7 +57,7 @@ func TestMessagesThatAClientMustRefuseAreErrors(t *testing.T) {
 	}
 }
 
-// leak is a server that never ends its message.
+// leak returns the frames of a server that never ends its message.
 func leak() []Frame {
 	frames := []Frame{text("", false)}
 	for range MaxPayload/1000 + 1 {
@@ -83,7 +83,7 @@ func TestBinaryMessagesMayHoldAnything(t *testing.T) {
 	}
 }
 
-// Whatever frames come, a message is bounded, valid, and what its frames held.
+// For any frames, a message is bounded, valid, and equal to the content of its frames.
 func FuzzMessage(f *testing.F) {
 	f.Add([]byte{0x01, 1, 'a', 0x80, 1, 'b', 0x81, 1, 'c'})
 	f.Add([]byte{0x01, 2, 0xe2, 0x82, 0x80, 1, 0xac})

@@ -1,6 +1,6 @@
 package wire
 
-// Kind says what an Event is.
+// Kind is the kind of an Event.
 type Kind uint8
 
 // The kinds of events.
@@ -8,31 +8,31 @@ const (
 	Nothing Kind = iota // all data was taken, and more is needed
 	Opened              // the opening handshake is over
 	Payload             // Data is a message of text
-	Pinged              // Data is what a pong has to return
-	Ponged              // Data is what a ping sent, or anything else where nobody asked
+	Pinged              // Data must be returned in a pong
+	Ponged              // Data is that of a ping, or arbitrary if the pong is unsolicited
 	Closed              // Data is the payload of the server's close frame
 	Bytes               // Data is a binary message
 )
 
-// Event is what Next found. Data aliases what Next was given, or the Reader, and holds until the next call.
+// Event is what Next found. Data aliases the argument of Next or the Reader, and is valid until the next call.
 type Event struct {
 	Kind Kind
 	Data []byte
 }
 
 // Reader reads what a server sends over one connection: the answer to the opening handshake, then messages and control
-// frames. It copies nothing but what arrives in pieces.
+// frames. It copies only what arrives in pieces.
 type Reader struct {
-	handshake *Handshake // nil once it is over
-	partial   []byte     // of the answer, or of a frame
+	handshake *Handshake // nil once the handshake is over
+	partial   []byte     // part of the answer, or of a frame
 	message   Message
 }
 
 // NewReader makes a reader that waits for the answer to the handshake.
 func NewReader(handshake *Handshake) Reader { return Reader{handshake: handshake} }
 
-// Next reads the next event. It returns how many bytes of data it took, which is all of them when the event is Nothing.
-// The data of the next call begins with the byte after these. After an error the connection must be failed.
+// Next reads the next event. It returns how many bytes of data it took: all of them if the event is Nothing. The data
+// of the next call begins with the byte after these. After an error the connection must be failed.
 func (r *Reader) Next(data []byte) (Event, int, error) {
 	if r.handshake != nil {
 		return r.answer(data)
@@ -61,8 +61,8 @@ func (r *Reader) answer(data []byte) (Event, int, error) {
 	return Event{Kind: Opened}, size - before, nil
 }
 
-// frame reads the next frame and how many bytes of data it took. Without a payload, which is never nil, there is no
-// frame yet.
+// frame reads the next frame and returns how many bytes of data it took. A nil payload means that there is no frame
+// yet.
 func (r *Reader) frame(data []byte) (frame Frame, taken int, err error) {
 	if len(r.partial) == 0 {
 		frame, taken, err = Next(data)
@@ -78,14 +78,14 @@ func (r *Reader) frame(data []byte) (frame Frame, taken int, err error) {
 		taken += more
 		frame, size, err := Next(r.partial)
 		if err != nil || size > 0 {
-			r.partial = r.partial[:0] // its bytes stay until the next call
+			r.partial = r.partial[:0] // its bytes stay in place until the next call
 			return frame, taken, err
 		}
 	}
 	return Frame{}, taken, nil
 }
 
-// missing is how many bytes are needed at least to go on with the incomplete frame in buf.
+// missing returns how many more bytes are needed, at least, for the incomplete frame in buf.
 func missing(buf []byte) int {
 	if len(buf) < 2 {
 		return 2 - len(buf)
@@ -97,7 +97,7 @@ func missing(buf []byte) int {
 	return header + length - len(buf)
 }
 
-// event is what a frame amounts to: nothing where it is a part of a message.
+// event returns the event of a frame: Nothing if the frame is a part of a message.
 func (r *Reader) event(frame Frame) (Event, error) {
 	switch frame.Opcode {
 	case Ping:

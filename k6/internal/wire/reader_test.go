@@ -20,7 +20,7 @@ func part(opcode byte, final bool, payload string) []byte {
 	return frame
 }
 
-// read collects what a reader finds in pieces of these sizes, the last one for the rest, as text.
+// read feeds data to a reader in pieces of these sizes, the last piece for the rest, and returns the events as text.
 func read(t *testing.T, r Reader, data []byte, sizes func() int) (events []string, err error) {
 	t.Helper()
 	for len(data) > 0 {

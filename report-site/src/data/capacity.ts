@@ -1,4 +1,4 @@
-// What servers carry: which searches can be compared, and which of them is best. Pure but for `loadCapacities`.
+// The capacities of servers: which searches can be compared, and which is best. Pure except for `loadCapacities`.
 
 import { CLIENTS, type Kind } from './curves';
 import { load } from './load';
@@ -8,7 +8,7 @@ import type { Manifest, Parameters } from './types';
 /** Searches that can be compared: of one environment and suite, with the same parameters and limits. */
 export interface CapacitySeries {
   id: string;
-  /** of the newest */
+  /** of the newest search */
   created: string;
   environment: string;
   suite: string;
@@ -19,7 +19,7 @@ export interface CapacitySeries {
   version: string;
 }
 
-/** What a server carries, by its newest search. */
+/** The capacity of a server, from its newest search. */
 export interface Capacity {
   record: string;
   created: string;
@@ -34,11 +34,11 @@ export interface Capacity {
   starts: number[];
   confirmed: boolean;
   failure: string | null;
-  /** each load that was asked, the least first */
+  /** each probed load, in ascending order */
   points: { load: number; carried: boolean; metrics: Record<string, number> }[];
 }
 
-/** As bench/pushbench/reporting/capacities.py says them. */
+/** The same as in bench/pushbench/reporting/capacities.py. */
 export const BINDS: Record<string, string> = {
   process: 'the process',
   open_files: 'open files',
@@ -59,7 +59,7 @@ export async function loadCapacities(series: CapacitySeries): Promise<Capacities
   return (await load<{ servers: Capacities }>(series.id, series.version)).servers;
 }
 
-/** Searches with the very load of a run's curve: what they found may be marked there. */
+/** The searches with exactly the load of a run's curve, so that their results may be marked on it. */
 export function seriesBeside(manifest: Manifest, { run, parameters }: Run, kind: Kind): CapacitySeries | undefined {
   if (kind.title) return undefined;
   return manifest.capacities?.find(
@@ -88,7 +88,7 @@ export function capacityText({ carried, at_least }: Capacity, unit: string): str
   return `${at_least ? 'at least ' : ''}${carried.toLocaleString('en-US')} ${unit}`;
 }
 
-/** From the least that a start carried to the most that one refused; nothing for a lower bound, which has no end. */
+/** From the lowest load that a start carried to the highest that one refused; empty for a lower bound. */
 export function intervalText({ low, high, at_least }: Capacity): string {
   if (low === null || high === null || at_least) return '';
   return `${low.toLocaleString('en-US')} to ${high.toLocaleString('en-US')}`;
@@ -99,17 +99,17 @@ export interface Carrier {
   capacity: Capacity;
   /** counted from 1; servers whose intervals overlap share one */
   place: number;
-  /** of the most */
+  /** relative to the largest capacity */
   share: number;
 }
 
 export interface CapacityRanking {
   ranked: Carrier[];
-  /** a lower bound below what another one carries has no place, and neither has a server without a number */
+  /** servers without a place: those without a number, and lower bounds below the capacity of another server */
   apart: { server: string; capacity: Capacity }[];
 }
 
-/** The most first. */
+/** Ranks servers by their capacities, the largest first. */
 export function rankCapacities(capacities: Capacities, wanted: (server: string) => boolean): CapacityRanking {
   const all = Object.entries(capacities)
     .filter(([server]) => wanted(server))
@@ -131,7 +131,7 @@ export function rankCapacities(capacities: Capacities, wanted: (server: string) 
   return { ranked, apart: all.filter((each) => !fits(each)) };
 }
 
-/** Of two that are in the order of what they carry. A lower bound may be anything above it. */
+/** Whether the intervals overlap; `more` has the larger capacity. A lower bound may be anything above it. */
 function overlap(more: Capacity, less: Capacity): boolean {
   if (more.at_least && less.at_least) return true;
   return (less.high ?? Number.POSITIVE_INFINITY) >= (more.low ?? 0) && !more.at_least;

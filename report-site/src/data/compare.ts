@@ -1,8 +1,8 @@
-// Whether two numbers of different runs differ, as far as the noise between runs lets anybody know. Pure.
+// Whether two numbers of different runs differ, as far as the noise between runs permits an answer. Pure.
 
 import type { Margin, Metric, Word } from './types';
 
-/** Both runs scatter: their difference does so by the root of two times as much. */
+/** Both runs scatter, so their difference scatters by the square root of two times as much. */
 const BOTH = Math.SQRT2;
 
 interface Setting {
@@ -11,20 +11,20 @@ interface Setting {
   profile: string;
 }
 
-/** Whether numbers of the two are of the same thing on the same machine. */
+/** Whether both measured the same thing on the same machine. */
 export function alike(a: Setting, b: Setting): boolean {
   return a.environment === b.environment && a.suite === b.suite && a.profile === b.profile;
 }
 
-/** What a relative change may really be, as far as runs scatter: `noise` is as below. */
+/** The range of a relative change, given the scatter of runs; `noise` is as below. */
 export function changeInterval(change: number, noise: number): [number, number] {
   return [change - BOTH * noise, change + BOTH * noise];
 }
 
 /**
- * As `pushbench judge --history` decides, a difference counts from the margin on, and is believed outside of the noise,
- * which is a half width of the band relative to its level. Stricter than that, the same is only what noise cannot carry
- * over the margin: nobody looks at a third run here.
+ * As in `pushbench judge --history`, a difference counts from the margin on, and only outside the noise, which is a
+ * half width of the band relative to its level. This function is stricter in one respect: two numbers are the same only
+ * if the noise cannot carry them over the margin, because nobody looks at a third run here.
  */
 export function wordFor(
   a: number,

@@ -5,27 +5,27 @@ import type { Limit, Words } from './types';
 
 export const CLIENTS = 'clients';
 
-/** Stages that differ in their load alone, and so may be joined by a line. */
+/** Stages that differ only in their load, so that a line may join them. */
 export interface Kind {
-  /** of an address */
+  /** as in an address */
   key: string;
-  /** what sets them apart from the run's other stages; empty where they have the run's parameters */
+  /** how they differ from the run's other stages; empty if they have the run's parameters */
   title: string;
-  /** what loads count, as inside a sentence: `clients`, `requests/s` */
+  /** the unit of loads, as inside a sentence: `clients`, `requests/s` */
   unit: string;
-  /** by their loads */
+  /** sorted by load */
   stages: { name: string; load: number }[];
 }
 
 export interface Curve {
   values: (number | null)[];
-  /** the smallest and the largest trial, where trials differ */
+  /** the smallest and the largest trial, if trials differ */
   whiskers: ([number, number] | null)[];
-  /** of stages without a valid trial */
+  /** indices of stages without a valid trial */
   invalid: number[];
 }
 
-/** Those with the most stages first. A stage in which something is killed measures no load. */
+/** The kinds with the most stages first. A stage in which something is killed measures no load. */
 export function kindsOf(run: Run, words: Words): Kind[] {
   const found = new Map<string, Kind>();
   for (const plan of plansOf(run)) {
@@ -40,7 +40,7 @@ export function kindsOf(run: Run, words: Words): Kind[] {
   return kinds.sort((a, b) => b.stages.length - a.stages.length);
 }
 
-/** Of a run without its record the stages are known by their names alone: a number is one of clients. */
+/** Without a run's record, only the names of its stages are known: a number is a number of clients. */
 function plansOf(run: Run): StagePlan[] {
   if (run.schedule) return run.schedule.stages;
   const names = new Set(run.servers.flatMap((server) => server.stages.map((stage) => stage.name)));

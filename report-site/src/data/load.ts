@@ -1,4 +1,4 @@
-// Loads data files. Each is a script that hands over one JSON text: see bench/pushbench/site/layout.py for why.
+// Loads data files. Each is a script that passes on one JSON text; bench/pushbench/site/layout.py explains why.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -15,10 +15,10 @@ const loading = new Map<string, Promise<unknown>>();
 
 window.pushbenchData = (name, text) => handedOver.set(name, text);
 
-/** Said to the reader as it is. */
+/** An error whose message is shown to the reader unchanged. */
 export class Unreadable extends Error {}
 
-/** A name as one part of a path: as `part` in bench/pushbench/site/layout.py. */
+/** A name as one part of a path, like `part` in bench/pushbench/site/layout.py. */
 export function part(name: string): string {
   return Array.from(new TextEncoder().encode(name), (byte, index) => {
     const letter = String.fromCharCode(byte);
@@ -27,7 +27,7 @@ export function part(name: string): string {
   }).join('');
 }
 
-/** The content of a data file; a file is asked for once. `version` is what it had when the manifest was written. */
+/** The content of a data file, which is requested once. `version` is its version when the manifest was written. */
 export function load<T>(name: string, version = ''): Promise<T> {
   const known = loading.get(name);
   if (known) return known as Promise<T>;
@@ -68,7 +68,7 @@ function read<T>(name: string, text: string): T {
   return withoutPrototypes(content) as T;
 }
 
-/** Names in data are keys, and none of them shall be found that is not there: `constructor`, `__proto__`. */
+/** Names in data are keys; a look-up must not find inherited ones: `constructor`, `__proto__`. */
 function withoutPrototypes(value: unknown): unknown {
   if (Array.isArray(value)) {
     if (typeof value.find((each) => each !== null) === 'object') value.forEach(withoutPrototypes);
@@ -88,7 +88,7 @@ export function dictionary<T>(entries: Iterable<[string, T]>): Record<string, T>
 
 export type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'unreadable'; why: string };
 
-/** What several files contain, once all are there; `key` says which they are. */
+/** The contents of several files, once all are loaded; `key` identifies them. */
 export function useLoaded<T>(key: string, ask: () => Promise<T>): Loaded<T> {
   const [found, setFound] = useState<{ key: string; loaded: Loaded<T> }>({ key: '', loaded: { state: 'loading' } });
   useEffect(() => {

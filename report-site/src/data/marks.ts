@@ -1,17 +1,17 @@
-// What happened along the runs of a combination: releases, other environments, other tools.
+// Events along the runs of a combination: releases, other environments, other tools.
 
 import { load, Unreadable } from './load';
 import type { Combination, Mark, Marks } from './types';
 
 export interface Marked {
   marks: Mark[];
-  /** how many older ones there are */
+  /** number of older marks */
   leftOut: number;
-  /** why there are none, where they cannot be read */
+  /** why there are no marks, if they cannot be read */
   why: string;
 }
 
-/** A trend can do without them. */
+/** Loads the marks of a trend. The trend is shown without them if they cannot be read. */
 export async function loadMarks(combination: Combination): Promise<Marked> {
   if (!combination.marks) return { marks: [], leftOut: 0, why: '' };
   try {

@@ -1,4 +1,4 @@
-// Published comparisons; docs/publications.yml has them.
+// Published comparisons; docs/publications.yml contains them.
 
 import { load } from './load';
 import type { Combination, Manifest, Unit } from './types';
@@ -6,7 +6,7 @@ import type { Combination, Manifest, Unit } from './types';
 /** A quantity in base units, or the words of the publication. */
 export type Figure = string | [number, Unit];
 
-/** What is known of where it was published. */
+/** What is known about the place of publication. */
 export interface Source {
   author: string;
   title: string | null;
@@ -39,7 +39,7 @@ export async function loadPublications(): Promise<Publication[]> {
   return found.publications;
 }
 
-/** What may stand beside a publication: runs of its suite, the largest profile first. */
+/** The combinations that may be shown beside a publication: runs of its suite, the largest profile first. */
 export function combinationsBeside(manifest: Manifest, { beside }: Publication): Combination[] {
   const found = manifest.combinations.filter((each) => each.suite === beside?.suite);
   return [...found].sort((a, b) => Number(b.profile === 'full') - Number(a.profile === 'full'));

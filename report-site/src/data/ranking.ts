@@ -1,4 +1,4 @@
-// Which server is best by a metric, as far as the noise lets anybody know. Pure.
+// Which server is best by a metric, as far as the noise permits an answer. Pure.
 
 import type { CapacitySeries } from './capacity';
 import type { Combination, Manifest, Margin, OverviewRow, Words } from './types';
@@ -16,12 +16,12 @@ export interface Ranking {
   ranked: Ranked[];
   /** servers that are not compared with the others, and why */
   apart: { row: OverviewRow; why: 'invalid' | 'fail' | 'missing' }[];
-  /** whether the noise between runs is known, or the margin of the metric has to do alone */
+  /** whether the noise between runs is known; if not, the margin of the metric decides alone */
   noisy: boolean;
   margin: Margin | undefined;
 }
 
-/** The metrics that servers are ranked by, those that are asked for most first. */
+/** The metrics that servers are ranked by, the most requested first. */
 export function rankedBy(words: Words, metrics: string[]): string[] {
   const latency = words.headline.replace(/\.[^.]*$/, '');
   const points = metrics.filter((metric) => metric.startsWith(`${latency}.`) && metric !== words.headline);
@@ -31,7 +31,7 @@ export function rankedBy(words: Words, metrics: string[]): string[] {
 
 type Margins = Manifest['margins'][string];
 
-/** A server that breaks a limit is not the best at anything: what it lost, it did not have to carry. */
+/** Ranks servers. One that breaks a limit is best at nothing: it did not have to carry the work that it lost. */
 export function rank(rows: OverviewRow[], metric: string, words: Words, margins: Margins | undefined): Ranking {
   const margin = margins?.[metric];
   const lower = words.metrics[metric]?.better !== 'higher';
@@ -68,8 +68,8 @@ export function rank(rows: OverviewRow[], metric: string, words: Words, margins:
 type Measured = Pick<Ranked, 'row' | 'value'>;
 
 /**
- * Beyond the noise of both. Where that is not known yet, a latency beyond what starts of the same code differ by
- * (docs/method.md, Rankings), and another metric by as much as counts as a change.
+ * Whether two servers differ by more than the noise of both. If the noise is not known yet, a latency has to differ by
+ * more than starts of the same code do (docs/method.md, Rankings), and another metric by as much as counts as a change.
  */
 function apart(
   a: Measured,
@@ -86,12 +86,12 @@ function apart(
   return Math.abs(a.value - b.value) > Math.hypot(...scatters);
 }
 
-/** What tells servers apart that a reader may choose between. */
+/** The traits by which a reader may choose servers. */
 export const TRAITS = ['tier', 'language', 'protocol'] as const;
 
 export type Trait = (typeof TRAITS)[number];
 
-/** Of each trait the values that any of these servers has, where there are several. */
+/** For each trait, the values that any of these servers has, if there are several. */
 export function traitsOf(manifest: Manifest, servers: string[]): Partial<Record<Trait, string[]>> {
   const found: Partial<Record<Trait, string[]>> = {};
   for (const trait of TRAITS) {
@@ -101,7 +101,7 @@ export function traitsOf(manifest: Manifest, servers: string[]): Partial<Record<
   return found;
 }
 
-/** Whether a server has what the address asks for. One that is not in the checkout has nothing of it. */
+/** Whether a server has the traits that the address names. A server that is not in the checkout has none. */
 export function isWanted(manifest: Manifest, server: string, query: URLSearchParams): boolean {
   return TRAITS.every((trait) => {
     const asked = query.get(trait);
@@ -109,7 +109,7 @@ export function isWanted(manifest: Manifest, server: string, query: URLSearchPar
   });
 }
 
-/** The median of what is known. */
+/** The median of the known values. */
 export function medianNoise(rows: OverviewRow[], metric: string): number | null {
   const known = rows.map((row) => row.noise[metric]).filter((each) => each !== undefined);
   known.sort((a, b) => a - b);

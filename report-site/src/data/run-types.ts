@@ -2,7 +2,7 @@
 
 import type { Environment, Outcome, Parameters, RunRow, Word } from './types';
 
-/** The median, and where trials differ the smallest and the largest. */
+/** The median, followed by the smallest and the largest value if trials differ. */
 export type Spread = [number] | [number, number, number];
 
 /** A stage as it was planned. */
@@ -20,7 +20,7 @@ export interface StageNumbers {
   parameters?: Parameters;
   believed?: boolean;
   metrics: Record<string, Spread>;
-  /** of each part of a server that is a system */
+  /** of each part, if the server is a system */
   parts?: Record<string, Record<string, Spread>>;
   tails?: Record<string, number[]>;
 }
@@ -77,12 +77,12 @@ export interface JudgedLimit {
 
 export interface Run {
   run: RunRow & { reasons: string[] };
-  /** address of the full record, where it is here */
+  /** address of the full record, if the site has it */
   record?: string;
   ref?: string | null;
   harness?: Record<string, string>;
   environment?: Environment;
-  /** that shared the servers, where several did; `apart` says why one is not compared with the others */
+  /** the machines that shared the servers, if several did; `apart` says why one is not compared with the others */
   machines?: { name: string; servers: string[]; apart: string }[];
   parameters: Parameters;
   schedule?: { stages: StagePlan[] };

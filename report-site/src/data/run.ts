@@ -1,5 +1,5 @@
-// The file of one run. Of a run without its full record it names metrics once for all stages, since a site has
-// thousands.
+// The file of one run. For a run without its full record, it names metrics once for all stages, because a site has
+// thousands of such runs.
 
 import { load, part } from './load';
 import type { Run, RunServer, StageNumbers } from './run-types';

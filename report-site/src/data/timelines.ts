@@ -1,9 +1,9 @@
-// What the trials of a server did by the second.
+// The trials of a server, second by second.
 
 import { dictionary, load, part } from './load';
 import type { Timelines } from './run-types';
 
-/** Columns of older files: those of schema 2 have the name of a latency, and there receipts are `delivered`. */
+/** Columns of schema 2, which names latencies after their own names, and receipts `delivered`. */
 const LATENCY = /^[a-z]+_(p50|p95|p99|max)_seconds$/;
 
 export async function loadTimelines(run: string, server: string): Promise<Timelines> {

@@ -1,4 +1,4 @@
-// One metric of many servers over runs, put together from the windows that a range needs. Pure but for `loadTrend`.
+// One metric of many servers over runs, joined from the windows that a range needs. Pure except for `loadTrend`.
 
 import { dictionary, load, part } from './load';
 import type { Change, Combination, Level, Window, WindowRuns, WindowSeries } from './types';
@@ -18,7 +18,7 @@ export interface Range {
   to: number;
 }
 
-/** The windows that have any run of the range; the recent one alone where no range is asked for. */
+/** The windows that contain any run of the range; only the recent one if no range is requested. */
 export function windowsOf(combination: Combination, range: Range | null): Window[] {
   const wanted = range ?? { from: combination.windows.at(-1)?.from ?? 0, to: combination.runs - 1 };
   return combination.windows.filter((window) => window.from <= wanted.to && window.to > wanted.from);
@@ -43,7 +43,7 @@ export async function loadTrend(
   return cut(joined(parts), range);
 }
 
-/** Windows one after the other; servers that a window does not have are gaps there. */
+/** Joins consecutive windows; a server that is missing in a window has a gap there. */
 export function joined(parts: [WindowRuns, WindowSeries][]): Trend {
   const runs = parts.map(([each]) => each);
   const servers: Trend['servers'] = dictionary([]);
@@ -102,7 +102,7 @@ export function cut(trend: Trend, range: Range | null): Trend {
   };
 }
 
-/** `120-480`; null for what is no range of the combination. */
+/** The range of a text such as `120-480`; null if it is no range of the combination. */
 export function parseRange(text: string | null, runs: number): Range | null {
   const found = /^(\d+)-(\d+)$/.exec(text ?? '');
   if (!found) return null;

@@ -11,7 +11,7 @@ export interface Metric {
   title: string;
   unit: Unit;
   better: 'lower' | 'higher';
-  /** how records of method 1 count it, where that is otherwise */
+  /** how records of method 1 count it, if they count it differently */
   method_1?: string;
 }
 
@@ -21,7 +21,7 @@ export interface Words {
   /** the unit of work and what clients begin: plural, as inside a sentence */
   work: string;
   exchanges: string;
-  /** the metric that stands for a server where there is room for one, a point of a latency */
+  /** the metric that represents a server if there is room for only one: a point of a latency */
   headline: string;
   /** the metric with the least noise: the server's CPU for a unit of work */
   cost: string;
@@ -59,20 +59,20 @@ export interface Environment {
   key: string;
   cpu_model: string;
   cpus: number;
-  /** null where the nodes of a cluster do not tell */
+  /** null if the nodes of a cluster do not report it */
   physical_cores: number | null;
   memory_bytes: number;
   kernel: string;
   engine: string | null;
   driver: string;
   workers: number | null;
-  /** processes, where there is not one; not in older records */
+  /** number of processes, if it is not one; not in older records */
   generators?: number | null;
-  /** of the metrics' definitions; none is 1 */
+  /** number of the metrics' definitions; 1 if it is missing */
   method?: number | null;
   /** idle CPUs did not halt; not in older records */
   awake?: boolean | null;
-  /** name of a machine that was not like the others of its run */
+  /** name of the machine, if it was not like the others of its run */
   machine?: string | null;
   server_cpus: number[];
   generator_cpus: number[];
@@ -89,7 +89,7 @@ export interface Window {
 export interface Combination {
   id: string;
   environment: string;
-  /** of the metrics' definitions, the same in all runs */
+  /** number of the metrics' definitions, the same in all runs */
   method?: number;
   suite: string;
   profile: string;
@@ -101,7 +101,7 @@ export interface Combination {
   first: string;
   last: string;
   overview: string;
-  /** none, where nothing is marked */
+  /** none if nothing is marked */
   marks?: string | null;
   windows: Window[];
 }
@@ -132,7 +132,7 @@ export interface RunRow {
   subject: string;
   dirty: boolean;
   environment: string;
-  /** of the metrics' definitions; none is 1 */
+  /** number of the metrics' definitions; 1 if it is missing */
   method?: number;
   suite: string;
   profile: string;
@@ -148,7 +148,7 @@ export interface Manifest {
   repository: string | null;
   judged_by: string;
   servers: Record<string, Server>;
-  /** how each is drawn; not in older files */
+  /** how each server is drawn; not in older files */
   looks?: Record<string, Look>;
   /** the pictures of each server: `charts/<server>-<name>.svg`; not in older files */
   charts?: Record<string, string[]>;
@@ -164,7 +164,7 @@ export interface Manifest {
   combinations: Combination[];
   runs: RunRow[];
   all_runs: number;
-  /** full records that the site keeps; null: all */
+  /** number of full records that the site keeps; null: all */
   keep: number | null;
 }
 
@@ -196,14 +196,16 @@ export interface OverviewRow {
   created: string;
   runs: number;
   valid: boolean;
-  /** in that run; not in older files */
+  /** outcome in that run; not in older files */
   outcome?: Outcome | null;
   values: Record<string, number | null>;
-  /** units of work a second that were due, where noticeably fewer arrived */
+  /** units of work a second that were due, if noticeably fewer arrived */
   due?: number | null;
   words: Record<string, Word>;
   noise: Record<string, number>;
-  /** of a latency by chance alone, as the logarithm of a ratio, where no noise is known; not in older files */
+  /**
+   * how much a latency varies by chance alone, as the logarithm of a ratio, if no noise is known; not in older files
+   */
   chance?: number | null;
   trend: (number | null)[];
 }
@@ -227,7 +229,7 @@ export interface WindowRuns {
   invalid: Record<string, number[]>;
 }
 
-/** begin, end, low, level, high; without a band where the level has too few runs. */
+/** Begin, end, low, level, high; no band if the level has too few runs. */
 export type Level = [number, number, number | null, number | null, number | null];
 /** index, before, after */
 export type Change = [number, number, number];
@@ -259,7 +261,7 @@ export interface Method {
     title: string;
     description: string;
     protocols: { name: string; title: string; blocks: Block[] }[];
-    /** what its servers promise beside that */
+    /** what its servers promise in addition */
     contract: Block[];
     latencies: { title: string; until: string }[];
     parameters: Parameters;
@@ -283,10 +285,10 @@ export interface Method {
       server: string;
       injected: string;
       how: string;
-      /** of scaled ones: what the arms of the drawn campaigns differ by */
+      /** for scaled cases: how the arms of the drawn campaigns differ */
       arms: string | null;
       runs: number;
-      /** independent ones behind the runs; null where each run is one */
+      /** number of independent campaigns behind the runs; null if each run is one */
       campaigns: number | null;
       rounds: number;
       most_rounds: number;
@@ -296,7 +298,7 @@ export interface Method {
   } | null;
   /** how the arms of comparisons of equal code differ, by the word of the calibration */
   arms: Record<string, string>;
-  /** what changes without a meaning cost each server */
+  /** what meaningless changes cost each server */
   bias: { header: string[]; rows: string[][]; sittings: number } | null;
   /** which faults `verify`, `run` and `compare` caught */
   faults: {

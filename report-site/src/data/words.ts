@@ -1,8 +1,8 @@
-// The words of a suite: what its metrics, its latencies and its unit of work are called. Pure.
+// The words of a suite: the names of its metrics, its latencies and its unit of work. Pure.
 
 import type { Combination, Manifest, Overview, Unit, Words } from './types';
 
-/** Of a suite that the manifest does not have there are no words but its name. */
+/** The words of a suite. A suite that is not in the manifest has only its name. */
 export function wordsOf(manifest: Manifest, suite: string): Words {
   return manifest.suites?.[suite] ?? { ...NO_WORDS, title: suite, metrics: manifest.metrics ?? {} };
 }
@@ -17,7 +17,7 @@ export function unitOf(words: Words, metric: string): Unit {
   return words.metrics[metric]?.unit ?? 'count';
 }
 
-/** A title inside a sentence, as `in_sentence` in bench/pushbench/metrics/definitions.py: `CPU` stays. */
+/** A title inside a sentence, like `in_sentence` in bench/pushbench/metrics/definitions.py: `CPU` stays. */
 export function inSentence(title: string): string {
   return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 }
@@ -31,7 +31,7 @@ export function atStage({ stages }: Combination, overview: Overview): string {
     : `in ${stage.name}`;
 }
 
-/** What loads count, inside a sentence: `clients`, or `requests/s` where a parameter is their rate. */
+/** The unit of loads inside a sentence: `clients`, or `requests/s` if a parameter is their rate. */
 export function loadUnit(words: Words, searched: string): string {
   return searched === 'clients' ? searched : `${words.exchanges}/s`;
 }
@@ -45,18 +45,18 @@ export function headlineLatency(words: Words): string {
   return words.headline.replace(/_seconds\..*$/, '');
 }
 
-/** `first token latency`, of the name of a latency. */
+/** The title of a latency, such as `first token latency`. */
 export function latencyTitle(words: Words, latency: string): string {
   return `${inSentence(words.latencies[latency] ?? latency)} latency`;
 }
 
-/** The latency that an address asks for, or else that of the headline; of those that were measured, if any was. */
+/** The latency that an address names, or else that of the headline; one that was measured, if any was. */
 export function chosenLatency(words: Words, measured: string[], asked: string | null): string {
   const wanted = [asked ?? '', headlineLatency(words)];
   return wanted.find((each) => measured.includes(each)) ?? measured[0] ?? headlineLatency(words);
 }
 
-/** Costs of services and corrupt messages are worth a column only where there are any. */
+/** Costs of services and corrupt messages need a column only if there are any. */
 export function worthShowing(metric: string, values: (number | null | undefined)[]): boolean {
   const known = values.filter((value) => value !== null && value !== undefined);
   return known.some((value) => value !== 0 || !/^(services|corrupt)_/.test(metric));

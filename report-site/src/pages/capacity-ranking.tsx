@@ -1,5 +1,5 @@
-// Servers by what they carry within the limits of their suite, those whose intervals overlap together: all, or the
-// best.
+// Servers by their capacities within the limits of their suite: all of them, or the best. Servers whose intervals
+// overlap share a place.
 
 import type { ComponentChildren } from 'preact';
 import {
@@ -75,11 +75,11 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
 }
 
 interface MostProps extends Omit<CapacityProps, 'controls'> {
-  /** shows the servers of the first place, and what the first of them carries */
+  /** shows the servers of the first place, and the capacity of the first of them */
   children: (servers: string[], carried: string) => ComponentChildren;
 }
 
-/** Which server carries most. */
+/** Which server has the largest capacity. */
 export function MostCarried({ manifest, query, words, series, children }: MostProps) {
   const loaded = useLoaded(series.id, () => loadCapacities(series));
   return (
@@ -101,7 +101,7 @@ interface BoundProps {
   capacity: Capacity;
 }
 
-/** What was used up, or else what ended the search. */
+/** The exhausted resource, or else the reason why the search ended. */
 function Bound({ server, capacity: { binding, reason } }: BoundProps) {
   const binds = binding && BINDS[binding.resource];
   return (

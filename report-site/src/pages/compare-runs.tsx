@@ -17,12 +17,12 @@ import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units
 export interface Pair {
   a: Run;
   b: Run;
-  /** null where it is not known */
+  /** null if it is not known */
   noise: Noise | null;
 }
 
 interface Noise {
-  /** at which it was found */
+  /** the stage at which the noise was found */
   stage: string | null;
   /** by server and metric: half widths of the bands, relative to their levels */
   of: Record<string, Record<string, number>>;
@@ -35,7 +35,7 @@ interface Props extends Pair {
 
 interface Row {
   metric: string;
-  /** the stages that it is of */
+  /** the stages of the metric in both runs */
   in: { a: StageNumbers | undefined; b: StageNumbers | undefined };
   a: Spread | undefined;
   b: Spread | undefined;
@@ -206,7 +206,7 @@ function Controls({ both, server, stages, stage, different }: ControlsProps) {
   );
 }
 
-/** `left` is the number of rows that are not shown, where only differences are. */
+/** `left` is the number of hidden rows, if only differences are shown. */
 function Explanation({ left, noise, stage }: { left: number | null; noise: Props['noise']; stage: StageNumbers }) {
   return (
     <p class="aside">
@@ -288,7 +288,7 @@ function marginCell(margin: Margin | undefined, unit: Unit): Cell {
   return { text: `${formatQuantity(margin.margin, 'ratio')}${least}` };
 }
 
-/** Of what has no ratio. */
+/** The text of a change that has no ratio. */
 function absolute(words: Words, row: Row): string {
   if (!row.a || !row.b) return NOT_MEASURED;
   const grown = row.b[0] - row.a[0];
@@ -312,7 +312,7 @@ function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: strin
     });
 }
 
-/** Of the combination that a run is of; null where it has none. */
+/** The noise of a run's combination; null if the run has none. */
 export async function loadNoise(manifest: Manifest, { run }: Run): Promise<Noise | null> {
   const of = manifest.combinations.find((each) => alike(each, run));
   if (!of) return null;

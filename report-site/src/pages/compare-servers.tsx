@@ -97,7 +97,10 @@ function TableControls({ words, by, metrics, metric, stages, stage }: ControlsPr
   );
 }
 
-/** The metrics of a table that any server has, in one stage or in any. Clients begin the same with all servers. */
+/**
+ * The metrics of a table that any server has, in one stage or in any; without what clients begin, which is the same for
+ * all servers.
+ */
 function worthComparing(words: Words, run: Run, stage: string | undefined): string[] {
   const stages = run.servers.flatMap((server) =>
     server.stages.filter((each) => stage === undefined || each.name === stage),

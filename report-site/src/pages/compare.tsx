@@ -92,12 +92,12 @@ function RunPick({ manifest, suite, label, name, id }: RunPickProps) {
   return <Pick label={label} name={name} value={id} options={options} />;
 }
 
-/** Of a run; one that is too old to be listed tells it itself. */
+/** The suite of a run; a run that is too old to be listed names it in its own file. */
 function suiteOf(manifest: Manifest, id: string, loaded: Run | null): string {
   return (loaded?.run ?? manifest.runs.find((run) => run.id === id))?.suite ?? manifest.combinations[0]?.suite ?? '';
 }
 
-/** Newest first. */
+/** The runs that can be compared, newest first. */
 function comparable(manifest: Manifest): RunRow[] {
   return manifest.runs.filter((run) => !run.comparison && run.trials > 0);
 }
@@ -108,7 +108,7 @@ function newestRun(manifest: Manifest, query: URLSearchParams): string | undefin
   return ((chosen && listed.find((run) => alike(run, chosen))) ?? listed[0])?.id;
 }
 
-/** The newest of the combination and the one before it, the older first; where it has one run, of whatever has two. */
+/** The newest run of the combination and the one before it, the older first; with one run only, of any that has two. */
 function newestPair(manifest: Manifest, query: URLSearchParams): [string | undefined, string | undefined] {
   const chosen = chosenCombination(manifest, query);
   const listed = comparable(manifest);

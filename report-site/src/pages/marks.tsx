@@ -8,7 +8,7 @@ import { Outside } from '../parts/page';
 import { here } from '../route';
 import { formatDay } from '../units';
 
-/** Those of the runs that are shown, and of the servers whose versions are of interest. */
+/** The marks of the shown runs; marks of versions only for these servers. */
 export function marksOf(marked: Marked, trend: Trend, servers: string[]): Mark[] {
   return marked.marks
     .map((mark) => ({ ...mark, at: mark.at - trend.from }))

@@ -1,4 +1,4 @@
-// The five questions of a first visit, each with its answer in a few words; the parts below have the whole of it.
+// The five questions of a first visit, each with a short answer; the parts below have the details.
 
 import type { ComponentChildren } from 'preact';
 import { useLoaded } from '../data/load';
@@ -36,7 +36,7 @@ function Answer({ question, children }: { question: string; children: ComponentC
 }
 
 interface FoundProps {
-  /** to where the whole of the answer is */
+  /** where the full answer is */
   to: string;
   text: string;
   detail: ComponentChildren;
@@ -51,7 +51,7 @@ function Found({ to, text, detail }: FoundProps) {
   );
 }
 
-/** Of those that share the first place: `bun`, `bun, go`, `bun and 2 more`. */
+/** The servers that share the first place: `bun`, `bun, go`, `bun and 2 more`. */
 function together(servers: string[]): string {
   const [first = 'none', ...others] = servers;
   return others.length < 2 ? [first, ...others].join(', ') : `${first} and ${others.length} more`;
@@ -76,7 +76,7 @@ function Best({
   );
 }
 
-/** The code that ranks searches is asked for where there are any. */
+/** Loads the code that ranks searches only if there are any. */
 function Most({ manifest, query, chosen, words }: OverviewProps) {
   const series = seriesOf(manifest, chosen);
   const loaded = useLoaded(series?.id ?? 'no capacities', async () => ({

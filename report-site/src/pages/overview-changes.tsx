@@ -1,4 +1,4 @@
-// What changed: levels that moved, and what the newest runs have outside of their bands.
+// What changed: levels that moved, and values of the newest runs outside their bands.
 
 import type { Combination, Event, Manifest, Overview, Words } from '../data/types';
 import { inSentence, metricTitle, unitOf } from '../data/words';
@@ -59,7 +59,7 @@ function Week({ overview }: { overview: Overview }) {
   );
 }
 
-/** What is worse in the last run alone: a sign, and no change yet. */
+/** What is worse in the last run only: a hint, not yet a change. */
 export function suspectsOf({ rows }: Overview): { server: string; metric: string }[] {
   return rows.flatMap((row) =>
     Object.entries(row.words)
@@ -116,7 +116,7 @@ function Moved({ manifest, words, event, newest }: MovedProps) {
   );
 }
 
-/** Where its level moved. */
+/** The trend in which its level moved. */
 export function trendOf(event: Event): string {
   return href('trend', {
     c: event.combination,

@@ -29,7 +29,7 @@ interface Props {
   query: URLSearchParams;
 }
 
-/** `id`: of a publication; the first one where an address names none. */
+/** `id` is that of a publication; an address without one shows the first. */
 export function PublishedPage({ manifest, query, id }: Props & { id: string }) {
   const loaded = useLoaded('publications', loadPublications);
   return (
@@ -129,12 +129,12 @@ function SourceLine({ source: { author, title, year, address } }: { source: Sour
   );
 }
 
-/** Without what an address needs and a reader does not. */
+/** The address without the parts that a reader does not need. */
 function readable(address: string): string {
   return address.replace(/^https:\/\//, '').replaceAll('%20', ' ');
 }
 
-/** Figures beside which nothing of this service stands. */
+/** Published figures without measured ones beside them. */
 function Alone({ publication: { title, columns, rows } }: { publication: Publication }) {
   return (
     <Table
@@ -204,7 +204,7 @@ interface FiguresProps {
   stage: string;
 }
 
-/** Below each printed row what was measured here of the same kind. */
+/** The printed rows, each with what was measured here of the same kind below it. */
 function Figures({ chosen, words, publication, beside, run, stage }: FiguresProps) {
   const { title, rows } = publication;
   const [first = '', ...columns] = publication.columns;

@@ -1,4 +1,5 @@
-// The servers of a suite, the best first: bars in multiples of the best, ties together, and what is not compared apart.
+// The servers of a suite, the best first: bars in multiples of the best. Ties share a place; servers that are not
+// compared are listed apart.
 
 import { useLoaded } from '../data/load';
 import { type Ranking, rank, rankedBy, seriesOf } from '../data/ranking';
@@ -11,19 +12,19 @@ import { formatDay, formatNumber, formatQuantity, formatterOf } from '../units';
 import type { CapacityProps } from './capacity-ranking';
 import { shortTitle } from './overview-table';
 
-/** In the address, in the place of a metric. */
+/** Stands in the address in place of a metric. */
 export const CAPACITY = 'capacity';
-/** Multiples of the best at which a bar is as long as it gets. */
+/** The multiple of the best at which a bar has its full length. */
 const LONGEST = 10;
 
-/** What the parts of the first page are about. */
+/** The data of the parts of the first page. */
 export interface OverviewProps {
   manifest: Manifest;
   query: URLSearchParams;
   overview: Overview;
   chosen: Combination;
   words: Words;
-  /** of the overview, those that the filters leave */
+  /** rows of the overview that pass the filters */
   rows: OverviewRow[];
 }
 
@@ -93,13 +94,13 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
   );
 }
 
-/** Of a chip. */
+/** The label of a chip. */
 function label(words: Words, metric: string): string {
   const title = shortTitle(words, metric);
   return title === metricTitle(words, metric) || !/^[a-z]/.test(title) ? title.replace(/ peak$/, '') : title;
 }
 
-/** Its code is asked for when somebody wants it. */
+/** Loads its code on demand. */
 function CapacityPart(props: CapacityProps) {
   const loaded = useLoaded('code of the capacities', async () => ({
     Wanted: (await import('./capacity-ranking')).CapacityRanking,
@@ -118,11 +119,11 @@ interface StandingProps {
   words: Words;
   row: OverviewRow;
   metric: string;
-  /** when it was measured, where the others are newer */
+  /** when it was measured, if the others are newer */
   dated: string | null;
 }
 
-/** What else is known of a server that has a place. */
+/** Other facts about a server that has a place. */
 function Standing({ words, row, metric, dated }: StandingProps) {
   const word = row.words[metric];
   return (

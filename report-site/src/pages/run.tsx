@@ -1,4 +1,4 @@
-// One run: what it amounts to, how each server did, and by the second what a trial did.
+// One run: its outcome, the results of each server, and a trial second by second.
 
 import { useLoaded } from '../data/load';
 import { countedOtherwise } from '../data/method';
@@ -108,7 +108,7 @@ function Reasons({ run }: { run: Run }) {
   );
 }
 
-/** Those of servers that failed before those of others. */
+/** The reasons, those of failed servers first. */
 function worstReasons(run: Run, reasons: string[]): string[] {
   const about = (reason: string) =>
     run.verdict?.servers.find((each) => each.outcome === 'fail' && each.reasons.includes(reason)) ? 0 : 1;
@@ -138,7 +138,7 @@ function ReasonList({ run, reasons }: { run: Run; reasons: string[] }) {
   );
 }
 
-/** Leads to the server that it is about. */
+/** A link to the server that a reason is about. */
 function ReasonLink({ run, reason }: { run: Run; reason: string }) {
   const about = run.verdict?.servers.find((each) => each.reasons.includes(reason));
   return about ? <a href={here({ server: about.server, trial: null })}>{reason}</a> : <span>{reason}</span>;

@@ -1,4 +1,4 @@
-// What one server carries within the limits of its suite: the number, what ended it, and each load that was asked.
+// The capacity of one server within the limits of its suite: the number, what ended the search, and each probed load.
 
 import {
   BINDS,
@@ -28,7 +28,7 @@ const COSTS: [string, string][] = [
 ];
 
 const HEIGHT = 260;
-/** of the axis, beyond the largest load */
+/** end of the axis, in multiples of the largest load */
 const BEYOND = 1.06;
 
 interface Props {
@@ -113,7 +113,7 @@ function About({ manifest, words, series, found, machine }: AboutProps) {
   );
 }
 
-/** Where the overview ranks this series; null where only searches were made there. */
+/** The combination in which the overview ranks this series; null if it has searches only. */
 function combinationOf(manifest: Manifest, { environment, suite }: CapacitySeries): string | null {
   return manifest.combinations.find((each) => each.environment === environment && each.suite === suite)?.id ?? null;
 }
@@ -127,7 +127,7 @@ interface CurveProps {
   metric: string;
 }
 
-/** The loads of the search. A probe is shorter than a stage, so these are points of no other curve. */
+/** The loads of the search. A probe is shorter than a stage, so these points belong to no other curve. */
 function Curve({ manifest, words, series, id, found, metric }: CurveProps) {
   const unit = unitOf(words, metric);
   const loads = found.points.map(({ load }) => load);

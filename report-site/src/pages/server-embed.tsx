@@ -11,7 +11,7 @@ const ABOUT: Record<string, string> = {
   load: 'latency against load',
 };
 
-/** of the pictures, as in bench/pushbench/reporting/pictures.py */
+/** size of the pictures, as in bench/pushbench/reporting/pictures.py */
 const [WIDTH, HEIGHT] = [640, 266];
 
 export function Embed({ id, names }: { id: string; names: string[] }) {
@@ -42,7 +42,7 @@ function markdown(about: string, file: string, id: string): string {
   return `[![${inertMarkdown(about)}](${site()}${file})](${site()}${page})`;
 }
 
-/** Where this site is published; a copy on a disk does not know that. */
+/** The address of the published site, which a copy on a disk does not contain. */
 function site(): string {
   if (!/^https?:$/.test(location.protocol)) return 'https://example.org/';
   return location.href.replace(/[?#].*$/, '').replace(/[^/]*$/, '');

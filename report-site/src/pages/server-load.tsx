@@ -12,7 +12,7 @@ interface Props {
   words: Words;
   query: URLSearchParams;
   id: string;
-  /** its last one */
+  /** its last run */
   run: string;
 }
 

@@ -18,7 +18,7 @@ import { Embed } from './server-embed';
 import { ServerLoad } from './server-load';
 import { ServerTrend } from './server-trend';
 
-/** Of the newest combinations: each costs a file. */
+/** Number of the newest combinations that are shown: each costs a file. */
 const SHOWN = 6;
 /** runs that a band needs */
 const ENOUGH = 5;

@@ -1,4 +1,4 @@
-// What is said around the chart of a trend: the range above it, the pinned run, level changes and neighbours below it.
+// The text around the chart of a trend: the range above it, the pinned run, level changes and neighbours below it.
 
 import type { Range, Trend } from '../data/trend';
 import type { Combination, Manifest, Mark, Unit } from '../data/types';
@@ -114,7 +114,7 @@ export function Changes({
   );
 }
 
-/** Another machine, kernel, engine or method begins a series of its own; this says where the story goes on. */
+/** Another machine, kernel, engine or method begins a series of its own; these links lead to the other series. */
 export function Neighbours({ manifest, chosen }: { manifest: Manifest; chosen: Combination }) {
   const others = manifest.combinations.filter(
     (each) =>

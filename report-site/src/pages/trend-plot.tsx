@@ -25,9 +25,9 @@ export interface Choices {
   pin: string;
 }
 
-/** What an address says for all servers, where it would be the first ones without it. */
+/** In an address, shows all servers where only the first ones would be shown without it. */
 export const ALL = '*';
-/** Of more servers than can be told apart at once, these are shown until a reader chooses. */
+/** The number of servers that are shown until a reader chooses, if there are too many to distinguish. */
 const FIRST = 4;
 const TOO_MANY = 7;
 
@@ -49,7 +49,7 @@ export function shows({ only, hidden }: Choices, server: string): boolean {
   return only.length ? only.includes(server) : !hidden.includes(server);
 }
 
-/** What the address says after a server was shown or hidden. */
+/** The address after a server was shown or hidden. */
 export function toggled({ only, hidden }: Choices, servers: string[], server: string): Record<string, string[] | null> {
   const other = (list: string[]) =>
     list.includes(server) ? list.filter((each) => each !== server) : [...list, server];
@@ -75,7 +75,7 @@ interface Drawn {
   unit: Unit;
   /** servers with values */
   names: string[];
-  /** whether to draw where the next run of a server should lie */
+  /** whether to draw where the next run of a server is expected */
   bands: boolean;
   badges: Mark[];
 }

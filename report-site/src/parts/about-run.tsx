@@ -1,4 +1,4 @@
-// What a run ran on, how to do it again, and what it said of a change.
+// What a run ran on, how to repeat it, and its verdict on a change.
 
 import { useState } from 'preact/hooks';
 import type { JudgedChange, Run } from '../data/run-types';
@@ -82,7 +82,7 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
   );
 }
 
-/** Without CPUs: the driver kubernetes gives each a node, and with the driver remote the server is elsewhere. */
+/** Without CPUs, the driver is kubernetes, which gives each server a node, or remote, whose server is elsewhere. */
 function cpusText(cpus: number[], driver: string): string {
   if (cpus.length > 0) return `CPU ${cpus.join(', ')}`;
   return driver === 'kubernetes' ? 'a node of its own' : 'another machine';

@@ -1,12 +1,12 @@
-// What stands above a chart at the points where something happened: badges that never overlap. Pure.
+// The badges above a chart, at the points where something happened; they never overlap. Pure.
 
 export type MarkKind = 'release' | 'environment' | 'harness' | 'versions';
 
 export interface Mark {
-  /** of the point */
+  /** index of the point */
   index: number;
   kind: MarkKind;
-  /** on its badge */
+  /** text on its badge */
   label: string;
   /** sentences */
   text: string;
@@ -19,15 +19,15 @@ export interface Badge {
   /** in the unit of `xs`, from their origin */
   left: number;
   width: number;
-  /** of each mark where its point is, and whether that has a line down to the axis */
+  /** for each mark, the position of its point, and whether a line leads from it down to the axis */
   lines: { mark: Mark; x: number; long: boolean }[];
 }
 
-/** Of a letter, in the height of its font: what they are wide on average, and a little more. */
+/** Width of a letter relative to the height of its font: the average, and a little more. */
 const LETTER = 0.6;
 const PADDING = 1;
 const GAP = 0.3;
-/** More lines so close to each other would be in the way. */
+/** The most points whose lines may be long; more long lines this close would obscure the chart. */
 export const LONG_UP_TO = 3;
 
 const SEVERAL: Record<MarkKind, string> = {
@@ -37,7 +37,7 @@ const SEVERAL: Record<MarkKind, string> = {
   versions: 'versions',
 };
 
-/** Lines of the kinds differ, too: nothing is told by colour alone. */
+/** The lines of the kinds differ, too: no information depends on colour alone. */
 export const MARK_DASHES: Record<MarkKind, number[]> = {
   release: [6, 3],
   environment: [],
@@ -46,7 +46,8 @@ export const MARK_DASHES: Record<MarkKind, number[]> = {
 };
 
 /**
- * `marks` are in the order of their points, `x` says where one lies on an axis of `width`, `font` how high letters are.
+ * `marks` are in the order of their points, `x` returns the position of a point on an axis of `width`, `font` is the
+ * height of letters.
  */
 export function badges(marks: Mark[], x: (index: number) => number, width: number, font: number): Badge[] {
   const badge = (of: Mark[]): Badge => {
@@ -68,7 +69,7 @@ export function badges(marks: Mark[], x: (index: number) => number, width: numbe
   return placed;
 }
 
-/** Those of other environments are long before any others: nothing else moves numbers as much. */
+/** Lines of other environments take precedence in being long: nothing else moves numbers as much. */
 function lines(marks: Mark[], x: (index: number) => number): Badge['lines'] {
   const few = (of: Mark[]) => new Set(of.map((mark) => mark.index)).size <= LONG_UP_TO;
   const all = few(marks);

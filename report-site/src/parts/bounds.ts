@@ -5,7 +5,7 @@ import { colour, type Marker, markerPath } from '../theme';
 import { LONG_UP_TO } from './badges';
 import type { Plot } from './plot';
 
-/** A place of the x axis: an upright line with its name, or a marker at the upper edge that the legend explains. */
+/** A place on the x axis: an upright line with its name, or a marker at the upper edge that the legend explains. */
 export type Upright = {
   x: number;
   /** name of a colour of the style sheet */
@@ -15,14 +15,14 @@ export type Upright = {
 /** Multiples of the highest value up to which a limit is near. */
 const [NEAR, NEAR_OF_LOGARITHM] = [4, 100];
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
-/** CSS pixels: of a text, and half of a whisker's end */
+/** CSS pixels: height of a text, and half of a whisker's end */
 const [TEXT, END] = [11, 3];
 export const LIMIT_DASH = [2, 3];
 export const UPRIGHT_DASH = [7, 3];
 /** CSS pixels: half of a marker at the upper edge, and from the middle of one to the next */
 const [EDGE_MARKER, EDGE_APART] = [3.4, 10];
 
-/** Behind the lines, and after the grid. */
+/** Paints behind the lines, and after the grid. */
 export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
@@ -54,8 +54,8 @@ export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void 
 }
 
 /**
- * Where each upright stands, how far down its marker is, and whether its line goes to the axis, as those of a few do.
- * Markers that would touch are below each other. `of` gives places in a unit: a CSS pixel has `ratio` of them.
+ * Where each upright stands, how far down its marker is, and whether its line reaches the axis, which it does if there
+ * are few. Markers that would touch are stacked. `of` returns places in a unit of which a CSS pixel has `ratio`.
  */
 export function places(uprights: Upright[], of: (x: number) => number, ratio: number) {
   const lasts: number[] = [];
@@ -104,7 +104,7 @@ export function paintWhiskers(chart: uPlot, x: number[], whiskers: ([number, num
   });
 }
 
-/** The ends of the y axis: of zeros alone it goes to 1, which is 100 %, and not to the library's 100. */
+/** The ends of the y axis: for zeros alone it goes to 1, which is 100 %, not to the library's 100. */
 export function heights(plot: Plot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [null, null];
   const top = Math.max(high, nearLimit(plot, high) ?? high);
@@ -112,7 +112,7 @@ export function heights(plot: Plot, low: number | null, high: number | null): uP
   return low === 0 && top === 0 ? [0, 1] : uPlot.rangeNum(low, top, RANGE);
 }
 
-/** The limit, where what is drawn is not lost far below it. */
+/** The limit, unless it is so far away that it would squeeze the lines. */
 export function nearLimit({ limit, log }: Plot, high: number): number | null {
   if (!limit || (log && limit.value <= 0)) return null;
   return limit.value <= high * (log ? NEAR_OF_LOGARITHM : NEAR) || high === 0 ? limit.value : null;

@@ -12,11 +12,11 @@ import { type Cell, Table } from './table';
 export interface ChartProps {
   title: string;
   plot: Plot;
-  /** what stands at a point: `2026-11-21, run ..., commit ...` */
+  /** describes a point: `2026-11-21, run ..., commit ...` */
   describe: (index: number) => string;
   /** title of the first columns of the table, and their cells for a point */
   rows: { titles: string[]; cells: (index: number) => Cell[] };
-  /** what has to change that the chart is drawn anew, beside the theme */
+  /** a change of it redraws the chart, like a change of the theme */
   version: string;
   onToggle?: (label: string) => void;
   onOnly?: (label: string) => void;
@@ -76,11 +76,11 @@ export function Chart(props: ChartProps) {
 
 type Held<T> = { current: T | null };
 
-/** Where the cursor is, and the elements that say what stands there. */
+/** The position of the cursor, and the elements that describe the point there. */
 interface Pointing {
-  /** the newest props: a drawing outlives those it was made with */
+  /** the newest props: a drawing outlives the props that it was made with */
   latest: { current: ChartProps };
-  /** where the cursor was last: a drawing that changes its size forgets it */
+  /** the last position of the cursor: a drawing loses it when its size changes */
   at: Held<number>;
   legend: Held<HTMLUListElement>;
   readout: Held<HTMLParagraphElement>;
@@ -110,7 +110,7 @@ function usePointing(props: ChartProps): Pointing {
   return { latest, at, legend, readout, spoken, point };
 }
 
-/** Draws anew where the version or the theme changes. */
+/** Redraws when the version or the theme changes. */
 function useDrawing({ plot, version, onZoom }: ChartProps, box: Held<HTMLDivElement>, pointing: Pointing) {
   const theme = useTheme();
   const drawing = useRef<Drawing | null>(null);
@@ -151,7 +151,7 @@ function onKeyDown(event: KeyboardEvent, props: ChartProps, drawing: Held<Drawin
   event.preventDefault();
 }
 
-/** Where each key leads from a point. With Shift the arrow keys lead to the next mark. */
+/** The point that each key leads to. With Shift, the arrow keys lead to the next mark. */
 function stepsFrom(plot: Plot, now: number, shift: boolean): Record<string, number> {
   const marked = shift ? (plot.marks ?? []).map((mark) => mark.index) : [];
   return {
@@ -171,7 +171,7 @@ function badgeActions({ plot, onPin, onZoom }: ChartProps, drawing: Held<Drawing
     point(index ?? null);
     if (badge && readout.current) readout.current.textContent = textOf(badge);
   };
-  /** One point is pinned, of several a closer look is taken. */
+  /** Pins the point of a badge, or zooms in on its points if there are several. */
   const chooseBadge = ({ marks }: Badge) => {
     const [first, last] = [marks[0]?.index ?? 0, marks.at(-1)?.index ?? 0];
     if (first === last || !onZoom) return onPin?.(first);
@@ -186,7 +186,7 @@ const MARKS_HINT = ' With Shift the arrow keys go from mark to mark.';
 
 const hint = (plot: Plot) => (plot.sync ? '' : HINT);
 
-/** What is marked at a point, and what stands there. */
+/** The marks at a point, and its description. */
 function said({ plot, describe }: ChartProps, index: number, word: 'label' | 'text'): string {
   const marks = plot.marks?.filter((mark) => mark.index === index).map((mark) => mark[word]) ?? [];
   return [...(marks.length ? [marks.join(', ')] : []), describe(index)].join(' | ');
@@ -195,7 +195,7 @@ function said({ plot, describe }: ChartProps, index: number, word: 'label' | 'te
 interface BadgesProps {
   badges: Badge[];
   choose: (badge: Badge) => void;
-  /** at one of them, or at none any more */
+  /** called with the badge under the pointer, or with null when the pointer leaves it */
   point: (badge: Badge | null) => void;
 }
 
@@ -222,7 +222,7 @@ function Badges({ badges, choose, point }: BadgesProps) {
   );
 }
 
-/** More than a few are named only. */
+/** The texts of a few marks, or the labels of more. */
 function textOf({ marks }: Badge): string {
   if (marks.length <= FEW) return marks.map((mark) => mark.text).join(' ');
   return marks.map((mark) => mark.label).join(', ');

@@ -8,16 +8,16 @@ import { formatQuantity } from '../units';
 import { Chart } from './chart';
 import { Choice } from './page';
 
-/** As TAIL_STEPS in bench/pushbench/site/runfile.py: points for each further nine. */
+/** The same as TAIL_STEPS in bench/pushbench/site/runfile.py: points for each further nine. */
 const STEPS = 8;
 const HEIGHT = 300;
 
 export interface Distribution {
   label: string;
-  /** seconds that a share of 10 ** (-index / STEPS) of them reached or exceeded */
+  /** seconds that a share of 10 ** (-index / STEPS) of the latencies reached or exceeded */
   tail: number[];
   shown: boolean;
-  /** of a server; others differ from line to line */
+  /** the stroke of a server; without one, strokes differ from line to line */
   stroke?: Stroke;
 }
 
@@ -67,7 +67,7 @@ function measuredLatencies(words: Words, stages: (StageNumbers | undefined)[]): 
   return Object.keys(words.latencies).filter((name) => stages.some((stage) => stage?.tails?.[name]?.length));
 }
 
-/** Which latency: the chosen one, and what it is called. */
+/** The chosen latency and its title. */
 export function latencyOf(words: Words, stages: (StageNumbers | undefined)[], query: URLSearchParams) {
   const measured = measuredLatencies(words, stages);
   const name = chosenLatency(words, measured, query.get('kind'));

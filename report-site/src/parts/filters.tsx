@@ -1,4 +1,4 @@
-// Which servers are shown: by what they are written in, what they speak, and what they are examples of.
+// Which servers are shown: by language, protocol and tier.
 
 import { type Trait, traitsOf } from '../data/ranking';
 import type { Manifest } from '../data/types';

@@ -15,13 +15,13 @@ import type { Plot } from './plot';
 
 const HEIGHT = 320;
 const HEIGHT_OF_SMALL = 230;
-/** Multiples between the least and the largest load from which the axis is logarithmic */
+/** The ratio of the largest to the least load from which the axis is logarithmic. */
 const WIDE = 8;
-/** of the axis, between two of its numbers */
+/** least distance between two numbers of the axis, as a share of its length */
 const CLOSE = 0.07;
-/** beyond the first and the last load, on a logarithmic and on another axis */
+/** room beyond the first and the last load, on a logarithmic and on another axis */
 const [BEYOND_FACTOR, BEYOND_SHARE] = [1.12, 0.05];
-/** Fewer points say little of what lies between them. */
+/** Fewer points reveal little about what lies between them. */
 const ENOUGH = 4;
 
 interface CurveProps {
@@ -32,7 +32,7 @@ interface CurveProps {
   kind: Kind;
   metric: string;
   hidden?: string[];
-  /** what they carry, where that is known at the same load */
+  /** the capacities of the servers, if they are known at the same load */
   capacities: Capacities;
   onToggle?: (server: string) => void;
   onOnly?: (server: string) => void;
@@ -107,7 +107,7 @@ export function ServerCurves({ manifest, words, query, run, server }: Props & { 
   );
 }
 
-/** A curve does without them until they are there, and is busy as long. */
+/** The capacities, once they are loaded. Until then the curve is drawn without them, and is busy. */
 function useCapacities(manifest: Manifest, run: Run, kind: Kind | undefined): { capacities: Capacities; busy?: true } {
   const series = kind && seriesBeside(manifest, run, kind);
   const loaded = useLoaded(series?.id ?? '', async () => (series ? loadCapacities(series) : {}));
@@ -115,7 +115,7 @@ function useCapacities(manifest: Manifest, run: Run, kind: Kind | undefined): { 
   return loaded.state === 'loading' ? { capacities: {}, busy: true } : { capacities: {} };
 }
 
-/** Those with several loads, and the one that the address names. */
+/** The kinds with several loads, and the one that the address names. */
 function chosenKind(words: Words, query: URLSearchParams, run: Run): { kinds: Kind[]; kind: Kind | undefined } {
   const kinds = kindsOf(run, words).filter((each) => each.stages.length > 1);
   return { kinds, kind: kinds.find((each) => each.key === query.get('load')) ?? kinds[0] };
@@ -213,7 +213,9 @@ function plotOf(props: CurveProps & { height: number }): Plot {
   };
 }
 
-/** What each shown server carries. Of several the legend says it: their names would not fit beside each other. */
+/**
+ * The capacity of each shown server. If there are several, the legend names them: the names would not fit side by side.
+ */
 function uprightsOf({ manifest, servers, hidden = [], capacities }: CurveProps): Upright[] {
   return servers.flatMap(({ server }) => {
     const x = capacities[server]?.carried ?? 0;
@@ -225,7 +227,7 @@ function uprightsOf({ manifest, servers, hidden = [], capacities }: CurveProps):
   });
 }
 
-/** `carries 5,260`; empty where nothing is known. */
+/** `carries 5,260`; empty if nothing is known. */
 function carries(capacity: Capacity | undefined): string {
   const carried = capacity?.carried ?? 0;
   return carried > 0 ? `carries ${capacity?.at_least ? '\u2265 ' : ''}${formatNumber(carried)}` : '';
@@ -233,7 +235,7 @@ function carries(capacity: Capacity | undefined): string {
 
 const isPositive = ({ values }: Curve) => values.some((value) => value !== null && value > 0);
 
-/** With room at both ends; its numbers are the loads, without those that would overlap. */
+/** The x axis, with room at both ends; its numbers are the loads, without those that would overlap. */
 function axisOf(loads: number[], uprights: { x: number }[]): Pick<Plot, 'xLog' | 'xRange' | 'xSteps'> {
   const least = loads[0] ?? 1;
   const largest = Math.max(loads.at(-1) ?? 1, ...uprights.map(({ x }) => x));

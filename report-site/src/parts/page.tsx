@@ -1,4 +1,4 @@
-// What all pages share: the theme, links to other places, sentences instead of what is not there.
+// What all pages share: the theme, links to other places, sentences in place of missing content.
 
 import { Component, type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -11,7 +11,7 @@ import type { Theme } from '../theme';
 export const ThemeContext = createContext<Theme>('light');
 export const useTheme = () => useContext(ThemeContext);
 
-/** Says it where a part of a page fails, so that the rest of it stays. */
+/** Shows an error in place of a part of a page that fails, so that the rest of the page stays. */
 class ErrorBoundary extends Component<{ children: ComponentChildren }, { why: string | null }> {
   override state = { why: null };
 
@@ -53,7 +53,7 @@ export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (v
   }
 }
 
-/** Calls what it shows when it is shown, inside of `ErrorBoundary`. */
+/** Calls `children` when it is rendered, inside of `ErrorBoundary`. */
 function Delayed<T>({ value, children }: { value: T; children: (value: T) => ComponentChildren }) {
   return <>{children(value)}</>;
 }
@@ -82,7 +82,7 @@ export function WordMark({ word }: { word: Word }) {
   return <span class={`mark ${word}`}>{WORDS[word]}</span>;
 }
 
-/** A link to somewhere else, if it really is an address; else only its text. */
+/** A link to another site if `to` is an address; otherwise only its text. */
 export function Outside({ to, children }: { to: string | null | undefined; children: ComponentChildren }) {
   if (!to || !/^https?:\/\//.test(to)) return <>{children}</>;
   return (
@@ -162,7 +162,7 @@ export function chosenCombination(manifest: Manifest, query: URLSearchParams): C
   return asked === null ? manifest.combinations[0] : manifest.combinations.find((each) => each.id === asked);
 }
 
-/** For an address with a combination that is not there, and for a site that has none. */
+/** For an address with a combination that does not exist, and for a site that has none. */
 export function NoSuch({ title, query }: { title: string; query: URLSearchParams }) {
   const asked = query.get('c');
   return (
@@ -221,7 +221,7 @@ export function CombinationPick({
   );
 }
 
-/** What an address says of one suite means nothing in another. */
+/** The parts of an address that have no meaning in another suite. */
 const OF_A_SUITE = [
   ...['stage', 'metric', 'sort', 'all', 'range', 'pin', 's', 'hide', 'server', 'kind', 'run', 'a', 'b', 'only'],
   ...['rank', 'tier', 'language', 'protocol', 'curve', 'load'],
@@ -236,7 +236,7 @@ export function SuitePick({ manifest, suite }: { manifest: Manifest; suite: stri
   return <Choice label="Suite" name="c" value={first(suite)} options={options} forget={OF_A_SUITE} />;
 }
 
-/** Links that choose one of a few; the chosen one says so. */
+/** Links that choose one of a few options; the chosen one is marked. */
 export function Choice({ label, name, value, options, forget = [] }: PickProps) {
   const cleared = Object.fromEntries(forget.map((each) => [each, null]));
   return (

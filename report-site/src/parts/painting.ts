@@ -1,4 +1,4 @@
-// What is painted on a chart besides its lines: badges and what leads down from them, triangles, crosses.
+// What is painted on a chart besides its lines: badges and the lines below them, triangles, crosses.
 
 import { colour } from '../theme';
 import { type Badge, MARK_DASHES } from './badges';
@@ -6,19 +6,19 @@ import { type Badge, MARK_DASHES } from './badges';
 /** CSS pixels between the top of the drawing and the plot. */
 export const ABOVE = 10;
 const TICK = 6;
-/** of badges, in the reader's font size */
+/** size of badges, in the reader's font size */
 const BADGE_FONT = 0.75;
 const BADGE_HEIGHT = 1.5;
 
 const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
-/** In CSS pixels. */
+/** The font size of badges, in CSS pixels. */
 export const badgeFont = () => rem() * BADGE_FONT;
 
-/** Of the strip of badges above a picture, in pixels of the screen. */
+/** The height of the strip of badges above a picture, in screen pixels. */
 export const stripHeight = () => rem() * BADGE_HEIGHT * devicePixelRatio;
 
-/** Behind the data, from the badge down; of many only their beginnings. */
+/** Paints lines behind the data, from the badge down; if there are many, only their beginnings. */
 export function paintBadgeLines(
   ctx: CanvasRenderingContext2D,
   bbox: { top: number; height: number },
@@ -59,7 +59,7 @@ export function paintBadge(
   ctx.textAlign = 'left';
 }
 
-/** Outlined by the paper's colour, so that it is seen on any line. */
+/** Outlined in the paper's colour, so that it is visible on any line. */
 export function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
   ctx.beginPath();
   ctx.moveTo(x, y + size * 0.4);
@@ -78,11 +78,11 @@ const TEXT = 14;
 export interface End {
   label: string;
   colour: string;
-  /** of the line's last point, in pixels of the screen */
+  /** position of the line's last point, in screen pixels */
   y: number;
 }
 
-/** Names lines where they end, below each other where they end close together. */
+/** Names lines at their ends, stacked if the ends are close together. */
 export function paintEnds(ctx: CanvasRenderingContext2D, ends: End[], left: number, top: number, width: number): void {
   const high = TEXT * devicePixelRatio;
   ctx.save();

@@ -12,14 +12,14 @@ const RIGHT = 16;
 const TOP = 40;
 const FONT = 12;
 const BADGE = 18;
-/** between badges and the uppermost value */
+/** room between badges and the uppermost value */
 const BELOW = 12;
 const TICK = 8;
 const TICKS = 5;
-/** of the legend, where lines have names alone and where they have notes */
+/** columns of the legend: if lines have names only, and if they have notes */
 const [NAMES, NOTES] = [4, 2];
 const MARKER = 3.4;
-/** of a line */
+/** number of markers on a line */
 const MARKERS = 12;
 
 export function svg(title: string, plot: Plot): string {
@@ -91,7 +91,7 @@ function axes(plot: Plot, x: Scale, y: Scale, bottom: number): string[] {
   return parts;
 }
 
-/** The limit, where it is near, and the named places of the x axis. */
+/** The limit, if it is near, and the named places of the x axis. */
 function bounds(plot: Plot, x: Scale, y: Scale, at: { top: number; bottom: number; high: number }): string[] {
   const { limit, uprights = [] } = plot;
   const parts = places(uprights, x.of, 1).flatMap((each) => {

@@ -6,7 +6,7 @@ import { serverStroke } from '../theme';
 import { ServerLink, serverTitle } from './page';
 import { Swatch } from './swatch';
 
-/** Of `places`, one for each server; `=` says that others share it. */
+/** The text of a place. `places` has one for each server; `=` marks a place that several share. */
 export function placeText(places: number[], place: number): string {
   return `${place}${isShared(places, place) ? '=' : ''}`;
 }
@@ -18,7 +18,7 @@ function isShared(places: number[], place: number): boolean {
 interface PlaceProps {
   manifest: Manifest;
   server: string;
-  /** of the servers that have a place, the best first */
+  /** the places of all ranked servers, the best first */
   places: number[];
   index: number;
   /** length of the bar, from 0 to 1 */

@@ -1,4 +1,4 @@
-// The one module that knows uPlot: lines with bands and marks, zoom by dragging, a cursor for pointer and keyboard.
+// The only module that uses uPlot: lines with bands and marks, zoom by dragging, a cursor for pointer and keyboard.
 
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -11,7 +11,7 @@ import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, paintEnds, stripH
 
 export interface Line {
   label: string;
-  /** what the legend says beside the label */
+  /** text beside the label in the legend */
   note?: string;
   values: (number | null)[];
   stroke: Stroke;
@@ -22,7 +22,7 @@ export interface Line {
   changes?: { index: number; up: boolean }[];
   /** indices without a valid value, marked at the lower edge */
   invalid?: number[];
-  /** from where to where a value is known to lie */
+  /** the range in which a value is known to lie */
   whiskers?: ([number, number] | null)[];
 }
 
@@ -36,19 +36,19 @@ export interface Plot {
   x: number[];
   xFormat: (x: number) => string;
   yFormat: (y: number) => string;
-  /** of the values, where all ticks of the axis are written in one */
+  /** of the values, if all ticks of the axis share one unit */
   unit?: Unit;
   /** even steps on the x axis that may be ticked */
   xSteps?: number[];
-  /** both ends of the x axis, where charts share it; else those of the points */
+  /** both ends of the x axis, if charts share it; otherwise those of the points */
   xRange?: [number, number];
   time?: boolean;
   log?: boolean;
   /** whether the x axis is logarithmic */
   xLog?: boolean;
-  /** the worst allowed value, drawn where it is near */
+  /** the worst allowed value, drawn if it is near */
   limit?: { value: number; label: string } | undefined;
-  /** places of the x axis with a name */
+  /** named places of the x axis */
   uprights?: Upright[];
   lines: Line[];
   /** shaded parts of the x axis, such as steady windows */
@@ -77,7 +77,7 @@ export interface Listener {
 const POINTS_UP_TO = 120;
 /** CSS pixels between the markers of a line, of few points and of many; and half of a marker */
 const [CLOSE, FAR_APART, MARKER] = [24, 110, 3.4];
-/** Lines are named at their ends where there are few, and CSS pixels for that */
+/** The most lines that are named at their ends, and CSS pixels for these names */
 const [ENDS_UP_TO, ROOMY, WIDEST_END] = [6, 640, 190];
 const SHORTEST_DRAG = 6;
 const RIGHT = 12;
@@ -96,7 +96,7 @@ export class Drawing {
   ) {
     const began = performance.now();
     this.chart = new uPlot(this.options(), this.data(), box);
-    // Drawing is done by then: uPlot queues it as a microtask. Seen in the browser's profiler, and by the tests.
+    // Drawing is done by then: uPlot queues it as a microtask. The browser's profiler and the tests read this measure.
     queueMicrotask(() => performance.measure('draw', { start: began }));
     this.chart.ctx.canvas.setAttribute('aria-hidden', 'true');
     this.watch = new ResizeObserver(() => {
@@ -112,7 +112,7 @@ export class Drawing {
     this.chart.destroy();
   }
 
-  /** Brings one line to the front of attention; null for none. */
+  /** Highlights one line; null for none. */
   focus(line: number | null): void {
     this.chart.setSeries(line === null ? null : line + 1, { focus: line !== null });
   }
@@ -122,7 +122,7 @@ export class Drawing {
     const x = this.plot.x[index];
     if (x === undefined) return;
     const at = { left: this.chart.valToPos(x, 'x'), top: this.chart.bbox.height / devicePixelRatio / 2 };
-    // Charts that share the cursor follow, which its types do not know.
+    // Charts that share the cursor follow; uPlot's types lack the parameter for that.
     (this.chart.setCursor as (at: object, tell: boolean, publish: boolean) => void)(at, true, true);
   }
 
@@ -243,7 +243,7 @@ export class Drawing {
     paintEnds(chart.ctx, ends, left + width + 6 * devicePixelRatio, top, room - 6 * devicePixelRatio);
   }
 
-  /** How wide what stands below the right end may be, in CSS pixels. */
+  /** The width of the label below the right end, in CSS pixels. */
   private lastLabel(): number {
     return this.plot.xFormat(this.plot.x.at(-1) ?? 0).length * LETTER;
   }
@@ -287,7 +287,7 @@ export class Drawing {
     ctx.restore();
   }
 
-  /** Before the lines, and after the grid, which would hide a mark that stands on it. */
+  /** Draws before the lines, and after the grid, which would hide a mark that stands on it. */
   private drawPlaced(chart: uPlot): void {
     const { marks, x } = this.plot;
     if (!marks?.length) return;
@@ -317,7 +317,7 @@ export class Drawing {
     }
   }
 
-  /** So many that a line is known by them, at other points than those of its neighbours. */
+  /** Draws enough markers to identify a line, at other points than those of its neighbours. */
   private drawMarkers(chart: uPlot, { values, stroke, shown }: Line, index: number): void {
     if (!shown || !stroke.marker) return;
     const { ctx, bbox } = chart;
@@ -370,7 +370,7 @@ export class Drawing {
   }
 }
 
-/** What stands beside a line in the legend of a picture. */
+/** The text beside a line in the legend of a picture. */
 export const named = ({ label, note }: Line): string => (note ? `${label}, ${note}` : label);
 
 /** One unit for all ticks; on a logarithmic axis, which may reach from microseconds to seconds, each has its own. */

@@ -1,4 +1,4 @@
-// All servers of a run at once, those that failed first; each leads to what its trials did.
+// All servers of a run at once, those that failed first; each links to its trials.
 
 import type { Run, RunServer, StageNumbers } from '../data/run-types';
 import type { Manifest, Outcome, Words } from '../data/types';
@@ -13,7 +13,7 @@ import { Table } from './table';
 
 const WORST: (Outcome | null)[] = ['fail', 'invalid', 'inconclusive', null, 'pass'];
 
-/** Without a verdict it is known whether anything was measured. */
+/** The outcome of a server; without a verdict, only whether anything was measured. */
 export function outcomeOf(run: Run, server: RunServer): Outcome | null {
   const judged = run.verdict?.servers.find((each) => each.server === server.server)?.outcome;
   return judged ?? (server.trials > 0 && server.valid === 0 ? 'invalid' : null);

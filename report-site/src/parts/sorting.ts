@@ -24,7 +24,7 @@ function keyOf(column: Column): string {
   return column.key ?? column.title;
 }
 
-/** What is not there comes last in both directions. */
+/** Missing cells come last in both directions. */
 function compare(a: Cell | undefined, b: Cell | undefined, down: boolean): number {
   const [left, right] = [a, b].map((cell) => (cell?.value === undefined ? (cell?.text ?? null) : cell.value));
   if (left === right) return 0;

@@ -1,4 +1,4 @@
-// The stages of a run: which one is meant, what it is called, and a cell of its numbers.
+// The stages of a run: which one is chosen, its name, and a cell of its numbers.
 
 import { dueInstead, THROUGHPUT } from '../data/method';
 import type { Run, Spread, StageNumbers } from '../data/run-types';
@@ -13,7 +13,7 @@ interface Stage {
   clients?: number;
 }
 
-/** The stage that the address names, else the one that ranks, as `headline` in bench/pushbench/records/stages.py. */
+/** The stage that the address names, else the one that ranks, like `headline` in bench/pushbench/records/stages.py. */
 export function chosenStage<S extends Stage>(stages: S[], query: URLSearchParams): S | undefined {
   return (
     stages.find((each) => each.name === query.get('stage')) ??
@@ -32,7 +32,7 @@ export function StagePick({ stages, chosen }: ChoiceProps) {
   return <Pick label="Stage" name="stage" value={chosen.name} options={stages.map(option)} />;
 }
 
-/** All of them to be seen, where there is room. */
+/** Shows all stages at once, if there is room. */
 export function StageChoice({ stages, chosen }: ChoiceProps) {
   return <Choice label="Stage" name="stage" value={chosen.name} options={stages.map(option)} />;
 }
@@ -51,7 +51,7 @@ export function stageTitle(stage: StageNumbers): string {
     : `${stage.clients.toLocaleString('en-US')} clients`;
 }
 
-/** A metric of a stage; below a throughput that is noticeably smaller than what was due, that. */
+/** A metric of a stage; below a throughput that is noticeably smaller than what was due, also the latter. */
 export function metricCell(words: Words, metric: string, stage: StageNumbers | undefined, format?: Format): Cell {
   const metrics = stage?.metrics ?? {};
   const due = metric === THROUGHPUT ? dueInstead(metrics) : null;

@@ -6,10 +6,10 @@ import { asCsv, asJson, asMarkdown, copy, download, type Export, fileName, type 
 
 export interface Column {
   title: string;
-  /** what an address calls it, where that is not the title */
+  /** its name in an address, if that is not the title */
   key?: string;
   numeric?: boolean;
-  /** a sentence for those who wonder */
+  /** a sentence of explanation */
   about?: string;
   /** the address of this page, sorted by this column */
   sort?: { href: string; now: 'ascending' | 'descending' | null };
@@ -17,7 +17,7 @@ export interface Column {
 
 export interface Cell {
   text: string;
-  /** for programs, in base units; the text where there is none */
+  /** for programs, in base units; the text if there is none */
   value?: Value;
   /** shown instead of the text */
   show?: ComponentChildren;
@@ -29,7 +29,7 @@ interface Props {
   columns: Column[];
   rows: Cell[][];
   caption?: string;
-  /** rows that are shown before somebody asks for the others */
+  /** number of rows that are shown before the reader asks for the others */
   first?: number;
 }
 
@@ -113,7 +113,7 @@ const FORMATS = [
   { title: 'JSON', suffix: 'json', type: 'application/json', write: asJson },
 ];
 
-/** Each format is copied; where the browser refuses that, it is downloaded. */
+/** Each format is copied; if the browser refuses that, it is downloaded. */
 function Exports({ table }: { table: () => Export }) {
   const [said, say] = useState('');
   const give = async (format: (typeof FORMATS)[number], wanted: 'copy' | 'file') => {

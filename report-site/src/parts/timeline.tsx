@@ -184,7 +184,9 @@ function secondsOf(picture: Picture, columns: Columns | null): number[] {
   return named?.map((each) => each ?? 0) ?? Array.from({ length }, (_, index) => index);
 }
 
-/** Of all charts of a trial: resources are sampled for some seconds more or less than the load lasts. */
+/**
+ * The last second of all charts of a trial: resources are sampled for some seconds more or fewer than the load lasts.
+ */
 function lastSecond({ timeline, resources }: Timeline): number {
   return Math.max(1, (timeline?.clients?.length ?? 0) - 1, resources?.seconds?.at(-1) ?? 0);
 }

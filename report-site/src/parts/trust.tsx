@@ -5,7 +5,7 @@ import { href } from '../route';
 import { formatNumber, formatTime } from '../units';
 import { AtCommit, OutcomeMark, RunLink, Subject } from './page';
 
-/** Where the facts leave room for the ranking below them. */
+/** Screens on which the facts leave room for the ranking below them. */
 const ROOMY = '(min-width: 44rem), print';
 
 interface Props {
@@ -50,7 +50,7 @@ export function Trust({ manifest, overview, chosen }: Props) {
   );
 }
 
-/** They lead to the run, which opens on the servers that failed. */
+/** Links to the run, which opens on the servers that failed. */
 function Reasons({ reasons, run }: { reasons: string[]; run: string }) {
   const [first] = reasons;
   if (!first) return null;

@@ -1,4 +1,4 @@
-//! The HTTP server: answers /healthz, upgrades /ws, and stops both. What clients say is `client`'s concern.
+//! The HTTP server: answers /healthz, upgrades /ws, and stops both. Module `client` handles the messages of clients.
 
 use std::any::Any;
 use std::io;
@@ -19,8 +19,8 @@ use crate::clients::Clients;
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
 
-/// How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s, and a worker looks
-/// only once a second whether its last connection has gone.
+/// How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s, and a worker checks
+/// only once a second whether its last connection is closed.
 pub const CLOSE_TIMEOUT: Duration = Duration::from_millis(2500);
 const SHUTDOWN_SECONDS: u64 = 4;
 
@@ -102,7 +102,7 @@ async fn upgrade(
     Ok(response.message_body(frames.boxed())?.into())
 }
 
-/// actix owns the socket, and a response cannot end it while the client does not read. This can.
+/// actix owns the socket, and a response cannot end it while the client does not read. The kept socket can.
 fn keep_socket(connection: &dyn Any, data: &mut Extensions) {
     if let Some(stream) = connection.downcast_ref::<rt::net::TcpStream>()
         && let Ok(socket) = stream.as_fd().try_clone_to_owned()

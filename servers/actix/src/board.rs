@@ -1,4 +1,4 @@
-//! Who is on which board, and sending one frame to everybody there.
+//! The members of each board; sends one frame to all members of a board.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock};
@@ -8,7 +8,7 @@ use actix_web::web::Bytes;
 use crate::clients::ClientId;
 use crate::outbox::Outbox;
 
-/// Where clients find the board that they join. Draws do not pass through it: a client keeps its boards.
+/// Maps ids to the boards that clients join. Draws bypass it: a client keeps references to its boards.
 #[derive(Default)]
 pub struct Boards(Mutex<HashMap<String, Arc<Board>>>);
 
@@ -41,7 +41,7 @@ impl Boards {
 }
 
 impl Board {
-    /// How many bytes are then queued for the member that is furthest behind.
+    /// Returns how many bytes are then queued for the member that is furthest behind.
     pub fn broadcast(&self, frame: &Bytes) -> usize {
         let members = self.members.read().unwrap();
         members

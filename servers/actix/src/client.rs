@@ -17,9 +17,9 @@ use crate::inbox::{End, Inbox, Message};
 use crate::message::{BadMessage, Kind, parse_message};
 use crate::outbox::{Outbox, frame};
 
-/// A client that sends without pause is given pauses: after so many frames, so that others have their turn, and when so
-/// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be
-/// written. A pause is short because nobody waits for a slow reader.
+/// A client that sends without pause is paused after this many frames, so that other clients get their turn. It is also
+/// paused when this much is queued for its receivers; otherwise it would fill the queues of clients that do read faster
+/// than they can be written. A pause is short because no sender waits for a slow reader.
 const MAX_FRAMES_AT_ONCE: u32 = 64;
 const MAX_UNREAD_BYTES: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -57,7 +57,7 @@ impl<'a> Client<'a> {
             }
             End::Broken => self.outbox.finish(),
         }
-        // Reading on, or else the kernel would answer what is still on its way with a reset, and the client might never
+        // Keep reading: otherwise the kernel would answer data still in flight with a reset, and the client might never
         // read why it was closed.
         match timeout(CLOSE_TIMEOUT, inbox.drain()).await {
             Ok(()) => self.outbox.finish(),
@@ -65,7 +65,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Handles messages until one of them, or the connection, ends it.
+    /// Handles messages until one of them, or the end of the connection, ends the client.
     async fn receive(&mut self, inbox: &mut Inbox) -> End {
         let mut at_once = 0;
         loop {
@@ -82,7 +82,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Returns how many bytes are queued where the message went.
+    /// Returns how many bytes are queued for the receivers of the message.
     fn handle(&mut self, message: Message) -> usize {
         let handled = match message {
             Message::Text(text) => self.handle_text(text),
@@ -129,7 +129,7 @@ impl<'a> Client<'a> {
 }
 
 impl Drop for Client<'_> {
-    /// Even one that panics leaves.
+    /// A client leaves its boards even if it panics.
     fn drop(&mut self) {
         self.leave_all();
     }

@@ -1,4 +1,4 @@
-//! Everybody who is connected, for the end of the server.
+//! All connected clients, so that the server can close them when it stops.
 
 use std::collections::HashMap;
 use std::mem;

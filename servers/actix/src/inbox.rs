@@ -1,4 +1,4 @@
-//! The messages of one client, put together from its frames.
+//! Assembles the messages of one client from its frames.
 
 use actix_codec::Decoder;
 use actix_http::ws::{CloseCode, CloseReason, Codec, Frame, Item};
@@ -24,7 +24,7 @@ pub enum Message {
     Text(ByteString),
     Binary,
     Ping(Bytes),
-    /// A frame that asks for nothing.
+    /// A frame that requires no action.
     Other,
 }
 
@@ -48,7 +48,7 @@ impl Inbox {
 
     pub async fn next(&mut self) -> Result<Message, End> {
         loop {
-            // The codec looks at a frame's length only once all of it is there, and would buffer one of any length.
+            // The codec checks a frame's length only once the frame is complete, and would buffer one of any length.
             if declared_length(&self.received).is_some_and(|length| length > MAX_MESSAGE_BYTES as u64) {
                 return Err(End::Violation(CloseCode::Size));
             }
@@ -65,7 +65,7 @@ impl Inbox {
         }
     }
 
-    /// Reads what is still on its way and throws it away.
+    /// Reads and discards what is still in flight.
     pub async fn drain(&mut self) {
         while let Some(Ok(_)) = self.payload.next().await {}
     }
@@ -89,7 +89,7 @@ impl Inbox {
             Item::Continue(bytes) => (bytes, false),
             Item::Last(bytes) => (bytes, true),
         };
-        // The codec lets no continuation pass that has no beginning.
+        // The codec rejects a continuation that has no beginning.
         let fragments = self.fragments.as_mut().ok_or(End::Violation(CloseCode::Protocol))?;
         if fragments.bytes.len() + bytes.len() > MAX_MESSAGE_BYTES {
             return Err(End::Violation(CloseCode::Size));
@@ -117,7 +117,7 @@ fn text(bytes: Bytes) -> Result<Message, End> {
         .map_err(|_| End::Violation(CloseCode::Invalid))
 }
 
-/// The length of the payload that a frame claims to have, once enough of its header is there.
+/// Returns the payload length that a frame declares, once enough of its header has arrived.
 fn declared_length(frame: &[u8]) -> Option<u64> {
     Some(match *frame.get(1)? & 0x7f {
         126 => u16::from_be_bytes(frame.get(2..4)?.try_into().ok()?).into(),

@@ -1,4 +1,4 @@
-//! What a client may say: parses one text and checks it. Knows neither boards nor connections.
+//! The messages of a client: parses one text and checks it. It does not depend on boards or connections.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,11 +22,11 @@ pub enum Kind {
     Leave,
 }
 
-/// The reason that the client is told.
+/// The reason that is sent to the client.
 #[derive(Debug, PartialEq)]
 pub struct BadMessage(pub Cow<'static, str>);
 
-/// The known fields, whatever they are: it depends on the type of the message what they must be.
+/// The known fields with any value: which values are valid depends on the type of the message.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Fields<'a> {
@@ -66,7 +66,7 @@ pub fn parse_message(text: &str) -> Result<Message, BadMessage> {
 
 fn parse_fields(text: &str) -> Result<Fields<'_>, BadMessage> {
     match serde_json::from_str(text) {
-        // serde takes an array of six for the fields, too.
+        // serde also accepts an array of six for the fields.
         Ok(_) if !text.trim_start().starts_with('{') => Err("a message must be a JSON object".into()),
         Ok(fields) => Ok(fields),
         Err(error) if error.is_data() => Err(BadMessage(format!("a message must be a JSON object: {error}").into())),

@@ -1,4 +1,4 @@
-//! The queue of frames for one client. Whoever queues never waits; actix writes, as one, what was queued meanwhile.
+//! The queue of frames for one client. Queueing never waits; actix writes everything queued in the meantime as one.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,7 +12,7 @@ use actix_http::body::{BodySize, MessageBody};
 use actix_http::ws::{CloseReason, Codec, Message};
 use actix_web::web::{Bytes, BytesMut};
 
-/// A client that does not read what it is sent is disconnected rather than queued for without bound.
+/// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES: usize = 1024 * 1024;
 
 pub struct Outbox {
@@ -44,7 +44,7 @@ pub fn frame(message: Message) -> Bytes {
 }
 
 impl Outbox {
-    /// The socket is only borrowed: it must not stay open because somebody still knows the client.
+    /// The socket is only borrowed: a remaining reference to the client must not keep it open.
     pub fn new(socket: Weak<TcpStream>) -> Arc<Self> {
         Arc::new(Self {
             socket,
@@ -52,7 +52,7 @@ impl Outbox {
         })
     }
 
-    /// To be taken once.
+    /// Must be called only once.
     pub fn frames(self: &Arc<Self>) -> Frames {
         Frames(self.clone())
     }
@@ -81,7 +81,7 @@ impl Outbox {
         }
     }
 
-    /// Says that nothing more is to come, in either direction, after what has been queued.
+    /// Ends both directions after what has been queued.
     pub fn finish(&self) {
         self.end(|_| {});
     }
@@ -92,7 +92,7 @@ impl Outbox {
         self.shutdown(Shutdown::Both);
     }
 
-    /// Tells the client that nothing more is to come, but reads on.
+    /// Ends the direction to the client, but keeps reading.
     pub fn half_close(&self) {
         self.shutdown(Shutdown::Write);
     }
@@ -107,7 +107,7 @@ impl Outbox {
 
     fn shutdown(&self, how: Shutdown) {
         if let Some(socket) = self.socket.upgrade() {
-            let _ = socket.shutdown(how); // it may have been already
+            let _ = socket.shutdown(how); // it may be shut down already
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What clients of the whole server see.
+//! The behaviour of the whole server as clients observe it.
 
 use std::future::pending;
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::app;
 
-/// Together more than the kernel's socket buffers and the server's queue hold.
+/// More than the kernel's socket buffers and the server's queue hold together.
 const DRAWS: u32 = 300;
 
 const PROMPT: Duration = Duration::from_secs(5);
@@ -86,7 +86,7 @@ impl User {
         }
     }
 
-    /// A member of the board "b".
+    /// Returns a member of the board "b".
     fn join(address: SocketAddr) -> Self {
         let mut user = Self::new(connect(address));
         user.say(json!({"type": "join", "boardId": "b", "userId": "u"}).to_string());
@@ -111,7 +111,7 @@ impl User {
         }
     }
 
-    /// None when the connection has ended.
+    /// None once the connection has ended.
     fn frame(&mut self) -> Option<Frame> {
         let mut chunk = [0; 65536];
         loop {

@@ -1,14 +1,13 @@
-// The HTTP server: answers /healthz, upgrades /ws, and closes both. What clients say is client.js's concern.
+// The HTTP server: answers /healthz, upgrades /ws, and closes both. client.js handles the messages of clients.
 
 import { Client } from './client.js';
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-// How long a client may take to read what is queued for it when the server stops. SIGTERM has to end the process within
-// 5 s.
+// How long a client may take to read its queue when the server stops. SIGTERM has to end the process within 5 s.
 const CLOSE_TIMEOUT_MS = 3000;
 
 const HEALTH = {
@@ -55,7 +54,7 @@ export function createApp(port) {
     server.stop();
     const unread = [...webSockets].some((webSocket) => webSocket.getBufferedAmount() > 0);
     for (const webSocket of webSockets) webSocket.close(1001);
-    // Bun would end the process once all are told to close, and does not tell when what was queued before is written.
+    // Bun would end the process once all close frames are sent, and does not report when earlier messages are written.
     if (unread) setTimeout(() => {}, CLOSE_TIMEOUT_MS);
   }
 

@@ -1,4 +1,4 @@
-// One connection: turns what it says into joins, draws and leaves. A board is a topic of Bun's server, whose
+// One connection: turns its messages into joins, draws and leaves. A board is a topic of Bun's server, whose
 // subscribers are its members.
 
 import { BadMessage, parseMessage } from './message.js';
@@ -38,8 +38,8 @@ export class Client {
   }
 
   #join(boardId) {
-    // Topics are UTF-8, where all lone surrogates are the same character, and boards would be one that are not. JSON
-    // escapes them.
+    // Topics are UTF-8, in which all lone surrogates become the same character, so different boards would become one.
+    // JSON escapes lone surrogates.
     const topic = JSON.stringify(boardId);
     this.#topics.set(boardId, topic);
     this.#webSocket.subscribe(topic);
@@ -50,7 +50,7 @@ export class Client {
     this.#webSocket.unsubscribe(topic);
   }
 
-  // In the order of everything that was published to its boards.
+  // In order with everything that was published to its boards.
   #reply(message) {
     this.#webSocket.send(JSON.stringify(message));
   }

@@ -10,16 +10,16 @@ from app.connection import Connection
 
 MAX_MESSAGE_BYTES = 64 * 1024
 
-# How long clients may take to answer a close frame. SIGTERM has to end the process within 5 s, and the supervisor
-# and the workers need up to 0.7 s of them to notice it.
+# How long clients may take to answer a close frame. SIGTERM has to end the process within 5 s, of which the supervisor
+# and the workers need up to 0.7 s to notice it.
 CLOSE_TIMEOUT_SECONDS = 2
 
 
 def main() -> None:
     workers = int(os.environ.setdefault("WORKERS", str(len(os.sched_getaffinity(0)))))
 
-    # Without a supervisor, which is when there is one worker, uvicorn stops gracefully and then raises the signal again
-    # for the handler it replaced, which would by default make the exit code 143.
+    # Without a supervisor, which is the case with one worker, uvicorn stops gracefully and then raises the signal again
+    # for the handler it replaced, which by default would make the exit code 143.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
     uvicorn.run(

@@ -1,4 +1,4 @@
-"""Which clients of this worker are on which board, and sending to one of them."""
+"""The members of each board among this worker's clients; sends to one of them."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -36,7 +36,7 @@ class Boards:
 
 
 async def send(client: WebSocket, text: str) -> None:
-    """Queues a text. A slow reader is not waited for (see `Connection`); one that has gone is skipped."""
-    # RuntimeError is what uvicorn raises after a close frame. Either way the client's own `receive` ends its stay.
+    """Queues a text without waiting for a slow reader (see `Connection`). A client that has gone is skipped."""
+    # uvicorn raises RuntimeError after a close frame. Either way the client's own `receive` ends its membership.
     with suppress(WebSocketDisconnect, RuntimeError):
         await client.send_text(text)

@@ -1,4 +1,4 @@
-"""A Redis channel for each board; a worker subscribes to those that it has members of."""
+"""A Redis channel for each board; a worker subscribes to the channels of boards with members here."""
 
 import asyncio
 from contextlib import suppress
@@ -12,7 +12,7 @@ from app.boards import Boards
 from app.connection import Connection
 from app.redis_connection import RedisConnection, connect
 
-# Carries nothing: its subscribers are counted, to see whether all workers listen.
+# Carries no messages: the number of its subscribers shows whether all workers listen.
 WORKERS_CHANNEL = "workers"
 BOARD_PREFIX = "board:"
 
@@ -23,7 +23,7 @@ HEALTH_SECONDS = 1
 @dataclass
 class Subscription:
     users: int = 0
-    """clients that are members here, or wait to be"""
+    """clients that are members here, or are about to be"""
     confirmed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -39,7 +39,7 @@ class ChannelPerBoard:
         self._redis: RedisConnection | None = None
 
     async def join(self, board_id: str, client: WebSocket) -> None:
-        """Returns when everything that is published from now on reaches the client."""
+        """Returns once everything published from now on will reach the client."""
         if self._boards.has(board_id, client):
             return
         subscription = self._subscriptions.get(board_id) or self._subscribe(board_id)
@@ -53,8 +53,8 @@ class ChannelPerBoard:
         self._unsubscribe_if_unused(board_id)
 
     async def publish(self, board_id: str, text: str) -> None:
-        """Returns when Redis has it: a client has one draw at most on the way to Redis, and is not read meanwhile."""
-        with suppress(ConnectionError):  # what is drawn while Redis is away is lost
+        """Returns when Redis has it: a client has at most one draw in flight to Redis, and is not read meanwhile."""
+        with suppress(ConnectionError):  # draws are lost while Redis is unavailable
             await self._connected().command("PUBLISH", BOARD_PREFIX + board_id, text)
 
     async def is_ready(self) -> bool:
@@ -67,7 +67,7 @@ class ChannelPerBoard:
         return listening >= self._workers
 
     async def run(self) -> None:
-        """Keeps a connection to Redis, and subscribes anew whenever it was lost."""
+        """Keeps a connection to Redis, and subscribes again whenever it was lost."""
         while True:
             with suppress(OSError):
                 await self._stay_connected()
@@ -97,7 +97,7 @@ class ChannelPerBoard:
         return subscription
 
     def _unsubscribe_if_unused(self, board_id: str) -> None:
-        """Waits for the confirmation: it could be taken for that of a later subscription of the same board."""
+        """Waits for the confirmation: it could be mistaken for that of a later subscription of the same board."""
         subscription = self._subscriptions[board_id]
         if self._redis and subscription.confirmed.is_set() and not subscription.users:
             self._redis.send("UNSUBSCRIBE", BOARD_PREFIX + board_id)
@@ -112,7 +112,7 @@ class ChannelPerBoard:
             self._unsubscribe_if_unused(board_id)
 
     def _deliver(self, board_id: str, text: bytes) -> None:
-        """Forwards a text as it came, in one frame for all."""
+        """Forwards a text unchanged, in one frame for all."""
         frame = Frame(Opcode.TEXT, text).serialize(mask=False)
         for member in self._boards.members(board_id):
             Connection.of(member).send_frame(frame)

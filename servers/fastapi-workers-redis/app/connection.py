@@ -35,12 +35,12 @@ class Connection(WebSocketsSansIOProtocol):
     def pause_writing(self) -> None:
         """Disconnects a client that does not read.
 
-        uvicorn would make `send` wait for it, and with it everybody on its boards. This way `send` never waits.
+        uvicorn would make `send` wait for it, and with it every client on its boards. This way `send` never waits.
         """
         self.transport.abort()
 
     def shutdown(self) -> None:
-        """Says that the server goes away; uvicorn would say 1012, that it is about to come back."""
+        """Closes with "going away"; uvicorn would close with 1012, which announces a restart."""
         if not self.handshake_complete:
             super().shutdown()
         elif not self.close_sent:

@@ -43,7 +43,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def refuse_clients_from_sigterm_on(app: FastAPI) -> None:
-    """uvicorn looks for signals every 0.1 s: one worker would still accept clients when others have closed theirs."""
+    """uvicorn checks for signals every 0.1 s: one worker would still accept clients when others have closed theirs."""
     app.state.stopping = False
     uvicorn_stops = signal.getsignal(signal.SIGTERM)
 

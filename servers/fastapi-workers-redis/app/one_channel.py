@@ -37,7 +37,7 @@ class OneChannel:
         )
 
     async def join(self, board_id: str, client: WebSocket) -> None:
-        """Returns when everything that is published from now on reaches the client."""
+        """Returns once everything published from now on will reach the client."""
         await self._subscribed.wait()
         self._boards.join(board_id, client)
 
@@ -45,7 +45,7 @@ class OneChannel:
         self._boards.leave(board_id, client)
 
     async def publish(self, board_id: str, text: str) -> None:
-        with suppress(RedisError):  # what is drawn while Redis is away is lost
+        with suppress(RedisError):  # draws are lost while Redis is unavailable
             await self._redis.publish(CHANNEL, text)
 
     async def is_ready(self) -> bool:
@@ -57,7 +57,7 @@ class OneChannel:
         return listening >= self._workers
 
     async def run(self) -> None:
-        """Delivers what comes from Redis, and subscribes anew whenever the connection was lost."""
+        """Delivers messages from Redis, and subscribes again whenever the connection was lost."""
         try:
             while True:
                 with suppress(RedisError):

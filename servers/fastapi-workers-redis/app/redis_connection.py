@@ -1,7 +1,7 @@
-"""A connection to Redis on which commands are pipelined and, as RESP3 allows, messages come between their replies.
+"""A connection to Redis with pipelined commands. As RESP3 allows, messages arrive between their replies.
 
-redis-py would need two connections, and several times the CPU for each message: it takes every one through tasks,
-timeouts and retries. A worker of many boards has little to do for a message but that.
+redis-py would need two connections, and several times the CPU for each message: it passes every message through tasks,
+timeouts and retries. For a worker with many boards, that is most of the work per message.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class RedisConnection(asyncio.Protocol):
         self.lost = asyncio.Event()
 
     def command(self, *words: str) -> asyncio.Future[Any]:
-        """Its reply, or ConnectionError."""
+        """Returns the future reply, or ConnectionError."""
         reply = self._loop.create_future()
         if self.lost.is_set():
             reply.set_exception(_lost())
@@ -38,7 +38,7 @@ class RedisConnection(asyncio.Protocol):
         return reply
 
     def send(self, *words: str) -> None:
-        """A command without a reply, which is what (UN)SUBSCRIBE is. All commands of a tick are one write."""
+        """Sends a command without a reply, such as (UN)SUBSCRIBE. All commands of a tick are one write."""
         if not self._unsent:
             self._loop.call_soon(self._flush)
         self._unsent.append(hiredis.pack_command(words))
@@ -60,7 +60,7 @@ class RedisConnection(asyncio.Protocol):
             if isinstance(item, hiredis.PushNotification):
                 self._on_push(*item)
             elif isinstance(item, hiredis.ReplyError):
-                # That of a Redis that is not to be used: it is loading, or wants a password.
+                # The Redis cannot be used: it is loading, or requires a password.
                 self.close()
             elif not (reply := self._replies.popleft()).done():
                 reply.set_result(item)
@@ -77,7 +77,7 @@ def _lost() -> ConnectionError:
 
 
 async def connect(redis_url: str, on_push: Callable[..., None]) -> RedisConnection:
-    """A connection that calls `on_push` with the parts of each push. Raises OSError."""
+    """Returns a connection that calls `on_push` with the parts of each push. Raises OSError."""
     url = urlsplit(redis_url)
     async with asyncio.timeout(CONNECT_SECONDS):
         _, connection = await asyncio.get_running_loop().create_connection(

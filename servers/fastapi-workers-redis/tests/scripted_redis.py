@@ -1,4 +1,4 @@
-"""A Redis whose answers a test gives: it records commands, and replies to nothing but HELLO by itself."""
+"""A Redis with scripted answers: it records commands, and by itself replies only to HELLO."""
 
 import asyncio
 from typing import Self

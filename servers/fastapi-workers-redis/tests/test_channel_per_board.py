@@ -10,7 +10,7 @@ from tests.scripted_redis import ScriptedRedis
 
 
 class Client:
-    """Of a WebSocket only what a delivery needs: the frames that were queued for it."""
+    """Of a WebSocket, only the part that a delivery needs: the frames queued for it."""
 
     def __init__(self) -> None:
         self.frames: list[bytes] = []
@@ -65,7 +65,7 @@ class Subscriptions(unittest.IsolatedAsyncioTestCase):
     async def test_the_last_member_that_leaves_ends_the_subscription(self) -> None:
         first, second = await self.member("b"), client()
         await self.channels.join("b", second)
-        await self.channels.join("b", second)  # again, which changes nothing
+        await self.channels.join("b", second)  # again, without effect
         self.channels.leave("b", first)
         await self.expect_nothing()
         self.channels.leave("b", second)
@@ -88,7 +88,7 @@ class Subscriptions(unittest.IsolatedAsyncioTestCase):
         await self.expect("SUBSCRIBE", "workers", "board:b")
         self.channels.leave("b", member)
         returning = asyncio.create_task(self.channels.join("b", member))
-        await self.expect_nothing()  # the subscription on its way serves the one who returns
+        await self.expect_nothing()  # the pending subscription also serves the returning client
         self.redis.push("subscribe", "board:b", 2)
         await asyncio.wait_for(returning, 1)
         self.redis.drop()

@@ -14,7 +14,7 @@ MAX_MESSAGE_BYTES = 64 * 1024
 # How long clients may take to answer a close frame. SIGTERM has to end the process within 5 s.
 CLOSE_TIMEOUT_SECONDS = 3
 
-# uvicorn stops gracefully, then raises the signal again for the handler it replaced, which would by default make the
+# uvicorn stops gracefully, then raises the signal again for the handler it replaced, which by default would make the
 # exit code 143.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 

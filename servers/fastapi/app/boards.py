@@ -1,4 +1,4 @@
-"""Who is on which board, and sending one text to everybody there."""
+"""The members of each board; sends one text to all members of a board."""
 
 from collections import defaultdict
 from contextlib import suppress
@@ -38,7 +38,7 @@ class Boards:
 
 
 async def send(client: WebSocket, text: str) -> None:
-    """Queues a text. A slow reader is not waited for (see `Connection`); one that has gone is skipped."""
-    # RuntimeError is what uvicorn raises after a close frame. Either way the client's own `receive` ends its stay.
+    """Queues a text without waiting for a slow reader (see `Connection`). A client that has gone is skipped."""
+    # uvicorn raises RuntimeError after a close frame. Either way the client's own `receive` ends its membership.
     with suppress(WebSocketDisconnect, RuntimeError):
         await client.send_text(text)

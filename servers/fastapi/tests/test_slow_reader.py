@@ -9,7 +9,7 @@ from websockets.exceptions import ConnectionClosed
 from app.connection import Connection
 from app.main import app
 
-# Together more than the kernel's socket buffers and the server's queue hold.
+# More than the kernel's socket buffers and the server's queue hold together.
 DRAWS = 300
 PADDING = "x" * 60_000
 

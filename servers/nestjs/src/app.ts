@@ -1,4 +1,4 @@
-// The application: its module, and the adapter that its gateway listens with.
+// The application: its module, and the adapter with which its gateway listens.
 
 import 'reflect-metadata';
 import { type INestApplication, Module } from '@nestjs/common';

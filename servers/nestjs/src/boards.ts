@@ -1,4 +1,4 @@
-// Who is on which board, and sending one text to everybody there.
+// The members of each board; sends one text to all members of a board.
 
 import { Injectable } from '@nestjs/common';
 import type { WebSocket } from 'ws';

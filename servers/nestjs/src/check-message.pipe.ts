@@ -5,7 +5,7 @@ import type { Received } from './message-routing.js';
 
 export type Checked = { message: Message; text: string };
 
-/** Lets only messages that keep the protocol through to a handler. */
+/** Passes only messages that comply with the protocol to a handler. */
 @Injectable()
 export class CheckMessagePipe implements PipeTransform<Received, Checked> {
   transform({ message, text }: Received): Checked {

@@ -1,4 +1,4 @@
-// What a client may say. Knows neither boards nor connections.
+// The messages of a client. They do not depend on boards or connections.
 
 const MAX_ID_CHARACTERS = 64;
 
@@ -6,7 +6,7 @@ export const TYPES = ['join', 'draw', 'leave'] as const;
 
 export type Message = { type: (typeof TYPES)[number]; boardId: string; userId: string };
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 export class BadMessage extends Error {}
 
 /** @throws {BadMessage} unless the value is a join, draw or leave. Fields beyond the known ones are allowed. */

@@ -4,7 +4,7 @@ import { type ServerOptions, WebSocketServer } from 'ws';
 
 /** Nest's adapter for ws, with the whiteboard's rules for unknown paths, faulty clients and the end of the server. */
 export class WhiteboardAdapter extends WsAdapter {
-  /** Lets ws look at the path of an upgrade: where it is unknown, Nest would end the connection without an answer. */
+  /** Makes ws check the path of an upgrade. On an unknown path, Nest would end the connection without an answer. */
   override create(_port: number, options: ServerOptions): WebSocketServer {
     return this.bindErrorHandler(new WebSocketServer({ ...options, server: this.httpServer }));
   }
@@ -15,7 +15,7 @@ export class WhiteboardAdapter extends WsAdapter {
     return server;
   }
 
-  /** Tells clients that the server goes away, and waits until they have left. Nest would cut their connections. */
+  /** Sends clients "going away", and waits until they have left. Nest would cut their connections. */
   override async close(server: WebSocketServer): Promise<void> {
     const closed = once(server, 'close');
     server.close();

@@ -19,7 +19,7 @@ import { UNKNOWN } from './message-routing.js';
   path: '/ws',
   maxPayload: 64 * 1024,
   perMessageDeflate: false,
-  // One message per connection and turn of the event loop, or a flood from one client would delay the rest.
+  // One message per connection and turn of the event loop: otherwise a flood from one client would delay the rest.
   allowSynchronousEvents: false,
   // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.
   closeTimeout: 3000,
@@ -48,7 +48,7 @@ export class WhiteboardGateway implements OnGatewayDisconnect<WebSocket> {
     this.boards.leave(message.boardId, client);
   }
 
-  /** Is never entered: the pipe refuses these messages. Nest would drop a message without a handler in silence. */
+  /** Never runs, because the pipe refuses these messages. Nest would silently drop a message without a handler. */
   @SubscribeMessage(UNKNOWN)
   unknown(@MessageBody(CheckMessagePipe) _: Checked): void {}
 

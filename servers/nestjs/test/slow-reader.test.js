@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { WebSocket } from 'ws';
 import { createApp } from '../dist/app.js';
 
-// Together more than the kernel's socket buffers and the server's queue hold.
+// More than the kernel's socket buffers and the server's queue hold together.
 const DRAWS = 300;
 const PADDING = 'x'.repeat(60_000);
 

@@ -1,5 +1,5 @@
-// The HTTP server of a worker: answers /healthz, upgrades /ws, and closes both. What clients say is client.js's
-// concern.
+// The HTTP server of a worker: answers /healthz, upgrades /ws, and closes both. client.js handles the messages of
+// clients.
 
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -25,7 +25,7 @@ export function createApp(channels) {
   const webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    // One message per connection and turn of the event loop, or a flood from one client would delay the rest.
+    // One message per connection and turn of the event loop: otherwise a flood from one client would delay the rest.
     allowSynchronousEvents: false,
     closeTimeout: CLOSE_TIMEOUT_MS,
   });
@@ -49,7 +49,7 @@ export function createApp(channels) {
     }
   }
 
-  /** `healthy` is whether all workers are connected to Redis. */
+  /** `healthy` means that all workers are connected to Redis. */
   function setHealthy(healthy) {
     isHealthy = healthy;
   }

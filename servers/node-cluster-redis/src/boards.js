@@ -1,10 +1,10 @@
-// Who of this worker's clients is on which board, and sending one frame to everybody there.
+// The members of each board among this worker's clients; sends one frame to all members of a board.
 
 export class Boards {
   #members = new Map(); // boardId -> Set of clients
   #joined = new Map(); // client -> Set of boardIds
 
-  /** Whether the client is the first on the board. */
+  /** Adds the client; returns whether it is the first on the board. */
   join(boardId, client) {
     add(this.#joined, client, boardId);
     return add(this.#members, boardId, client);
@@ -14,7 +14,7 @@ export class Boards {
     return this.#joined.get(client)?.has(boardId) ?? false;
   }
 
-  /** Whether the client was the last on the board. */
+  /** Removes the client; returns whether it was the last on the board. */
   leave(boardId, client) {
     remove(this.#joined, client, boardId);
     return remove(this.#members, boardId, client);

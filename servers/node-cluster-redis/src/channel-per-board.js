@@ -1,4 +1,4 @@
-// A Redis channel for each board: a worker gets only what is for its clients, and passes it on without looking into it.
+// A Redis channel for each board: a worker receives only messages for its clients, and forwards them without parsing.
 
 import { Boards } from './boards.js';
 import { frameText } from './frame.js';
@@ -6,7 +6,7 @@ import { HeldBack } from './held-back.js';
 import { RedisLink } from './redis-link.js';
 import { Subscriptions } from './subscriptions.js';
 
-// Frames are put together up to here: a client that has read everything so far must never be at its limit at once.
+// Frames are joined up to this size: a client that has read everything so far must never reach its limit at once.
 const MAX_TOGETHER_BYTES = 64 * 1024;
 
 export class ChannelPerBoard {
@@ -18,7 +18,7 @@ export class ChannelPerBoard {
   #link;
   #subscriptions;
 
-  /** `onReadiness` hears of `isReady` whenever it has changed. */
+  /** `onReadiness` is called with `isReady` whenever it has changed. */
   constructor(redisUrl, onReadiness) {
     this.#link = new RedisLink(redisUrl);
     this.#subscriptions = new Subscriptions(this.#link);
@@ -33,7 +33,7 @@ export class ChannelPerBoard {
     });
   }
 
-  /** Whether draws reach Redis and come back. */
+  /** Whether draws reach Redis and return. */
   get isReady() {
     return this.#link.isReady;
   }
@@ -61,8 +61,8 @@ export class ChannelPerBoard {
   }
 
   /**
-   * Sends a draw to all members of a board, those of this worker included, by way of Redis: so they all get the same
-   * draws in the same order, each once. What is published is the frame, which each worker then needs not make again.
+   * Sends a draw through Redis to all members of a board, including those of this worker. So all of them get the same
+   * draws in the same order, each once. The frame itself is published, so that no worker has to make it again.
    */
   publish(boardId, text, sender) {
     this.#link.publish(channelOf(boardId), frameText(text));
@@ -89,7 +89,7 @@ export class ChannelPerBoard {
         for (const client of this.#boards.members(channel)) client.answerJoins();
       }
     }
-    // What came together leaves together: one system call for each member, not for each draw and member.
+    // Draws that arrive together are sent together: one system call for each member, not for each draw and member.
     for (const [channel, payloads] of frames) {
       for (const together of putTogether(payloads)) this.#boards.broadcast(channel, together);
     }
@@ -111,7 +111,7 @@ function* putTogether(frames) {
   yield Buffer.concat(some);
 }
 
-// Quoted, because a boardId may have a surrogate without its other half, which has no UTF-8 of its own.
+// Quoted, because a boardId may contain a lone surrogate, which has no UTF-8 of its own.
 function channelOf(boardId) {
   return `board:${JSON.stringify(boardId)}`;
 }

@@ -1,13 +1,13 @@
-// One connection: turns what it says into joins, draws and leaves, and queues what it is sent.
+// One connection: turns its messages into joins, draws and leaves, and queues what is sent to it.
 
 import { WebSocket } from 'ws';
 import { frameText } from './frame.js';
 import { BadMessage, parseMessage } from './message.js';
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-// While Redis is away no join is answered, and one client must not pile them up.
+// While Redis is unavailable no join is answered, and one client must not pile them up.
 const MAX_UNANSWERED_JOINS = 1000;
 
 export class Client {
@@ -26,7 +26,7 @@ export class Client {
     webSocket.on('error', () => {});
   }
 
-  /** Queues what `frameText` made. The same bytes may be given to any number of clients. */
+  /** Queues the result of `frameText`. The same bytes may be given to any number of clients. */
   send(frames) {
     if (this.#webSocket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.writableLength + frames.length > MAX_QUEUED_BYTES) {
@@ -36,7 +36,7 @@ export class Client {
     }
   }
 
-  /** Stops reading what the client says. */
+  /** Stops reading from the client. */
   pause() {
     this.#webSocket.pause();
   }
@@ -45,7 +45,7 @@ export class Client {
     this.#webSocket.resume();
   }
 
-  /** Answers the joins of boards from which the client now gets everything. */
+  /** Answers the joins of boards from which the client now receives everything. */
   answerJoins() {
     this.#answerJoins((boardId) => this.#channels.isSubscribed(boardId));
   }

@@ -1,4 +1,4 @@
-// WebSocket frames as a server sends them: unmasked, so that one frame serves everybody who is to get it.
+// WebSocket frames as a server sends them: unmasked, so that one frame serves all its receivers.
 
 import { Sender } from 'ws';
 

@@ -1,4 +1,4 @@
-// Clients that are not read while Redis is behind with what they and others said. TCP tells them to wait.
+// Clients that are not read while Redis is behind with their and others' messages. TCP makes them wait.
 
 export class HeldBack {
   #clients = new Set();

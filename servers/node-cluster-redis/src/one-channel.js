@@ -11,11 +11,11 @@ const CHANNEL = 'whiteboard';
 const RECONNECT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1000;
 
-// A Redis that vanished without a word is noticed by its silence; a subscriber alone would wait for it for ever.
+// A Redis that vanished silently is noticed by its silence; a subscriber alone would wait for it forever.
 const PING_MS = 1000;
 const SILENCE_MS = 5000;
 
-// What may be on its way to Redis before clients that draw are held back.
+// How much may be in flight to Redis before clients that draw have to wait.
 const MAX_UNACKNOWLEDGED_CHARACTERS = 1024 * 1024;
 
 const { version } = createRequire(import.meta.url)('@redis/client/package.json');
@@ -32,7 +32,7 @@ export class OneChannel {
   #unacknowledged = 0;
   #onReadiness;
 
-  /** `onReadiness` hears of `isReady` whenever it may have changed. */
+  /** `onReadiness` is called with `isReady` whenever it may have changed. */
   constructor(redisUrl, onReadiness) {
     this.#onReadiness = onReadiness;
     this.#publisher = connect(redisUrl);
@@ -44,7 +44,7 @@ export class OneChannel {
     }
   }
 
-  /** Whether draws reach Redis and come back. */
+  /** Whether draws reach Redis and return. */
   get isReady() {
     return this.#publisher.isReady && this.#subscriber.isReady && this.#hasSubscribed;
   }
@@ -70,9 +70,9 @@ export class OneChannel {
     for (const boardId of this.#boards.joinedBy(client)) this.leave(boardId, client);
   }
 
-  /** Sends a draw to all members of a board, those of this worker included, by way of Redis. */
+  /** Sends a draw through Redis to all members of a board, including those of this worker. */
   publish(_boardId, text, sender) {
-    if (!this.isReady) return; // what is drawn while Redis is away is lost, not kept
+    if (!this.isReady) return; // draws are lost, not kept, while Redis is unavailable
 
     this.#unacknowledged += text.length;
     if (this.#unacknowledged > MAX_UNACKNOWLEDGED_CHARACTERS) this.#heldBack.add(sender);
@@ -88,7 +88,7 @@ export class OneChannel {
     this.#subscriber.destroy();
   }
 
-  // When the connection was lost, the client library has already subscribed again, and this does nothing more.
+  // After a lost connection the client library has already subscribed again, and this has no effect.
   async #subscribe() {
     try {
       await this.#subscriber.subscribe(CHANNEL, this.#deliver, true);
@@ -114,12 +114,12 @@ function connect(url) {
   const redis = createClient({
     url,
     disableOfflineQueue: true,
-    // The default is a timer for each command, to give up those that wait to be written. None waits here.
+    // The default is a timer for each command, to give up commands that wait to be written. None waits here.
     commandOptions: { timeout: undefined },
     pingInterval: PING_MS,
     socket: { connectTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_MS, reconnectStrategy: RECONNECT_MS },
   });
-  redis.on('error', () => {}); // it reconnects by itself, and /healthz tells
-  redis.connect().catch(() => {}); // which fails only when it is closed before
+  redis.on('error', () => {}); // it reconnects by itself, and /healthz shows it
+  redis.connect().catch(() => {}); // fails only if it is closed before
   return redis;
 }

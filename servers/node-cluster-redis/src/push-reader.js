@@ -1,4 +1,4 @@
-// Takes the stream of a Redis connection that only receives Pub/Sub apart, wherever its chunks end.
+// Parses the stream of a Redis connection that only receives Pub/Sub, wherever its chunks end.
 //
 // It is a sequence of RESP3 pushes: [message, channel, payload] or [subscribe or unsubscribe, channel, count].
 
@@ -17,9 +17,9 @@ export class PushReader {
   #at = 0;
 
   /**
-   * The pushes that end in this chunk, as {kind, channel, payload}. Payloads may be views of the chunk.
+   * Returns the pushes that end in this chunk, as {kind, channel, payload}. Payloads may be views of the chunk.
    *
-   * @throws {Error} when it is anything but pushes, such as an error
+   * @throws {Error} when it contains anything but pushes, such as an error
    */
   read(chunk) {
     this.#bytes = this.#bytes.length > 0 ? Buffer.concat([this.#bytes, chunk]) : chunk;
@@ -30,12 +30,12 @@ export class PushReader {
       pushes.push(push);
       end = this.#at;
     }
-    // A copy, as the chunk's memory is its owner's.
+    // A copy, because the chunk's memory belongs to its owner.
     this.#bytes = end < this.#bytes.length ? Buffer.from(this.#bytes.subarray(end)) : NOTHING;
     return pushes;
   }
 
-  // These return undefined, or NaN for a number, when the chunk ends before what they are to read does.
+  // These return undefined, or NaN for a number, when the chunk ends before the value does.
 
   #push() {
     if (Number.isNaN(this.#line(PUSH))) return undefined;

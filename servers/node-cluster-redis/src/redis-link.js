@@ -1,9 +1,9 @@
-// A connection to Redis that publishes and subscribes and does nothing else. Lost, it comes back as soon as it can.
+// A connection to Redis that only publishes and subscribes. After a loss it reconnects as soon as it can.
 //
-// It is not a client library, and that is a quarter of what a delivery costs here. A library waits for a reply to each
-// command, and a PUBLISH for which nobody waits needs none; it decodes whatever Redis may send, one promise, queue
-// entry and event at a time, and here are only pushes. CLIENT REPLY OFF turns replies off but not pushes, which RESP3
-// (Redis 6) has apart from replies: so publishing and subscribing share one connection.
+// It is not a client library, which saves a quarter of the cost of a delivery here. A library waits for a reply to each
+// command, while a PUBLISH needs none here. A library also decodes everything that Redis may send, one promise, queue
+// entry and event at a time, while this connection receives only pushes. CLIENT REPLY OFF turns off replies but not
+// pushes, which RESP3 (Redis 6) separates from replies, so publishing and subscribing share one connection.
 
 import { EventEmitter } from 'node:events';
 import { connect } from 'node:net';
@@ -12,20 +12,20 @@ import { PushReader } from './push-reader.js';
 const RECONNECT_MS = 100;
 const READY_TIMEOUT_MS = 1000;
 
-// A Redis that vanished without a word is noticed by probes of the kernel, at the latest 10 s after.
+// A Redis that vanished silently is noticed by probes of the kernel, within 10 s.
 const KEEP_ALIVE_MS = 1000;
 
 const READ_BYTES = 64 * 1024;
 
-// What may be on its way to Redis before it counts as behind.
+// How much may be in flight to Redis before it counts as behind.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-// Subscribed to last after connecting: its confirmation says that all the others are confirmed, too.
+// Subscribed to last after connecting: its confirmation means that all others are confirmed, too.
 const READY_CHANNEL = 'ready';
 
 /**
- * Events: `connect`, upon which channels are to be subscribed to (anew); `ready` once that is confirmed; `lost` when
- * `isReady` ends; `pushes` with an array of what `PushReader` makes; `drain` when Redis is no longer behind.
+ * Events: `connect`, after which channels must be subscribed to (again); `ready` once that is confirmed; `lost` when
+ * `isReady` ends; `pushes` with an array of the results of `PushReader`; `drain` when Redis is no longer behind.
  */
 export class RedisLink extends EventEmitter {
   isReady = false;
@@ -47,7 +47,7 @@ export class RedisLink extends EventEmitter {
     return this.#isOpen && this.#socket.writableLength > MAX_QUEUED_BYTES;
   }
 
-  // Without a connection these do nothing: nothing is kept for the next one.
+  // Without a connection these have no effect: nothing is kept for the next one.
 
   subscribe(channels) {
     this.#write(command('SUBSCRIBE', channels));
@@ -113,7 +113,7 @@ export class RedisLink extends EventEmitter {
     }
   }
 
-  // What is written in one turn of the event loop leaves in one system call.
+  // Everything written in one turn of the event loop is sent in one system call.
   #write(bytes) {
     if (!this.#isOpen) return;
     const socket = this.#socket;

@@ -1,8 +1,8 @@
 // The primary process: starts the workers, replaces those that die, and stops them all on SIGTERM.
 //
-// It also accepts the connections and deals them out to the workers in turn. That is the cluster module's default,
-// because workers that accept from one listening socket by themselves get very unequal shares, and connections here
-// last: an unequal share would never even out.
+// It also accepts the connections and assigns them to the workers round-robin. That is the cluster module's default,
+// because workers that accept from one listening socket by themselves get very unequal shares. Connections here last,
+// so an unequal share would never even out.
 
 import cluster from 'node:cluster';
 import { availableParallelism } from 'node:os';
@@ -17,8 +17,8 @@ let isStopping = false;
 cluster.setupPrimary({ exec: fileURLToPath(new URL('worker.js', import.meta.url)) });
 for (let started = 0; started < WORKERS; started++) cluster.fork();
 
-// Any worker may be asked for /healthz, and the answer is for all of them: clients can connect when each of them is
-// connected to Redis, as the next client may be any worker's.
+// Any worker may be asked for /healthz and answers for all of them: clients can connect only when each worker is
+// connected to Redis, because the next client may reach any worker.
 cluster.on('message', (worker, { isReady }) => {
   if (isReady) ready.add(worker.id);
   else ready.delete(worker.id);
@@ -30,7 +30,7 @@ cluster.on('listening', (worker) => listening.add(worker.id));
 cluster.on('exit', (worker) => {
   ready.delete(worker.id);
   if (isStopping) return;
-  if (!listening.delete(worker.id)) process.exit(1); // another one would not come so far as to listen either
+  if (!listening.delete(worker.id)) process.exit(1); // a replacement would not manage to listen either
   shareHealth();
   cluster.fork();
 });
@@ -45,5 +45,5 @@ function shareHealth() {
   for (const worker of Object.values(cluster.workers)) worker.send({ isHealthy }, ignoreItsEnd);
 }
 
-// A worker that has just died cannot be told anything, and `exit` is about to say so.
+// A worker that has just died cannot receive anything, and `exit` is about to follow.
 function ignoreItsEnd() {}

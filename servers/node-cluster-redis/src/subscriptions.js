@@ -1,10 +1,10 @@
-// Which channels this worker wants, and which of them Redis has confirmed.
+// The channels that this worker needs, and which of them Redis has confirmed.
 
 export class Subscriptions {
   #link;
   #channels = new Map(); // channel -> {isWanted, isConfirmed}, from SUBSCRIBE until UNSUBSCRIBE
 
-  /** `link` has subscribe(channels) and unsubscribe(channels), which do nothing while it is not connected. */
+  /** `link` has subscribe(channels) and unsubscribe(channels), which have no effect while it is not connected. */
   constructor(link) {
     this.#link = link;
   }
@@ -22,7 +22,7 @@ export class Subscriptions {
   unwant(channel) {
     const subscription = this.#channels.get(channel);
     subscription.isWanted = false;
-    // Not before it is confirmed, or that confirmation could be taken for one of a later SUBSCRIBE.
+    // Not before it is confirmed: that confirmation could be mistaken for one of a later SUBSCRIBE.
     if (subscription.isConfirmed) this.#drop(channel);
   }
 

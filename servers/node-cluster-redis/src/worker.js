@@ -1,4 +1,4 @@
-// One worker: serves the connections that the primary deals to it.
+// One worker: serves the connections that the primary assigns to it.
 
 import cluster from 'node:cluster';
 import { createApp } from './app.js';

@@ -1,4 +1,4 @@
-// The HTTP server: routes requests, refuses what is wrong with them, and keeps streams and sockets.
+// The HTTP server: routes requests, refuses invalid ones, and keeps streams and sockets.
 
 import { createServer, STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
@@ -41,7 +41,7 @@ export function createApp() {
   const webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_BODY_BYTES,
-    // One message per connection and turn of the event loop, or a flood from one client would delay the rest.
+    // One message per connection and turn of the event loop: otherwise a flood from one client would delay the rest.
     allowSynchronousEvents: false,
     closeTimeout: STOP_TIMEOUT_MS,
   });
@@ -121,7 +121,7 @@ function locate({ url }) {
   return { parts, query: new URLSearchParams(query) };
 }
 
-/** What cannot be decoded is no id, and stays as it is. */
+/** Decodes a part of the path. A part that cannot be decoded is not an id, and is returned unchanged. */
 function decode(part) {
   try {
     return decodeURIComponent(part);
@@ -136,7 +136,7 @@ function hangUp(socket, status) {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
-/** Calls `next` with the body, unless it is too large. What comes beyond the limit is read and thrown away. */
+/** Calls `next` with the body, unless it is too large. Everything beyond the limit is read and discarded. */
 function receiveBody(request, response, next) {
   const chunks = [];
   let bytes = 0;

@@ -1,10 +1,10 @@
-// The newest position of each user of each group, and telling those who listen.
+// The newest position of each user of each group; sends it to listeners.
 
 import { Refused } from './position.js';
 
 const MAX_USERS = 64;
 
-// How long a group is kept to which nobody listens, and how often such groups are looked for.
+// How long a group without listeners is kept, and how often the server looks for such groups.
 const KEPT_MS = 60_000;
 const SWEEP_MS = 10_000;
 
@@ -27,7 +27,7 @@ export class Groups {
     return { groups: this.#byName.size, listeners };
   }
 
-  /** Forgets groups that nobody has used for so long. */
+  /** Removes groups that have been unused for long enough. */
   sweep(now) {
     for (const [name, group] of this.#byName) {
       if (group.listeners === 0 && now - group.usedAt > KEPT_MS) this.#byName.delete(name);
@@ -43,14 +43,14 @@ class Group {
   usedAt = performance.now();
   #version = 0;
   #newest = new Map(); // user -> { version, position }
-  #listeners = new Map(); // function that is told -> user
+  #listeners = new Map(); // function that receives news -> user
 
   get listeners() {
     return this.#listeners.size;
   }
 
   /**
-   * Keeps a position, which is JSON with its user, and tells the others of it.
+   * Stores a position, which is JSON with its user, and sends it to the others.
    *
    * @throws {Refused} when the group has no room for another user
    */
@@ -69,7 +69,10 @@ class Group {
     }
   }
 
-  /** The newest positions of the others after a version; all of them after one that the group has not reached. */
+  /**
+   * Returns the newest positions of the others after a version; all of them for a version that the group has not
+   * reached.
+   */
   since(user, version = 0) {
     const known = version > this.#version ? 0 : version;
     const positions = [];
@@ -89,7 +92,7 @@ class Group {
   }
 }
 
-/** Tells of positions, each JSON with its user. It is made once for all who are told. */
+/** Contains positions, each JSON with its user. It is made once for all recipients. */
 class News {
   constructor(version, positions) {
     this.version = version;

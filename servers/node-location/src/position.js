@@ -1,8 +1,8 @@
-// What a client may put: parses a position and checks it. Knows neither groups nor connections.
+// The positions that clients put: parses a position and checks it. It does not depend on groups or connections.
 
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
-/** Its message is the reason that the client is told, with this status where that is asked for. */
+/** Its message is the reason that is sent to the client, with this status if the transport has one. */
 export class Refused extends Error {
   constructor(reason, status = 400) {
     super(reason);
@@ -11,7 +11,7 @@ export class Refused extends Error {
 }
 
 /**
- * Returns what others are told of the position, as JSON. Fields beyond the known ones are left out.
+ * Returns the JSON of the position that others receive. Unknown fields are left out.
  *
  * @throws {Refused} unless the text is a position
  */
@@ -24,7 +24,7 @@ export function parsePosition(user, text) {
   return JSON.stringify({ user, lat, lon, seq, sentAt });
 }
 
-/** Returns the version from which on a client wants news, which is undefined where the text is. */
+/** Returns the version after which a client wants news, which is undefined where the text is. */
 export function parseVersion(text) {
   return text === undefined ? undefined : parseInteger('since', text, 0, MAX_INTEGER);
 }

@@ -3,14 +3,14 @@
 import { Sender, WebSocket } from 'ws';
 import { parsePosition, Refused } from './position.js';
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 const TEXT_OPCODE = 1;
 
 const frames = new WeakMap(); // of news
 
-/** Tells the client of every position, and puts what it sends, until the connection is closed. */
+/** Sends the client every position, and puts the positions that it sends, until the connection is closed. */
 export function converse(webSocket, socket, group, user) {
   function send(frame) {
     if (webSocket.readyState !== WebSocket.OPEN) return;
@@ -37,7 +37,7 @@ export function converse(webSocket, socket, group, user) {
   webSocket.on('error', () => {});
 }
 
-/** The same frame serves all who are told: a server's frames are unmasked. */
+/** The same frame serves all recipients: a server's frames are unmasked. */
 function frameOf(news) {
   let frame = frames.get(news);
   if (!frame) {

@@ -2,10 +2,10 @@
 
 const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' };
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-/** Tells the client of what it does not know, and of every further position, until the response is closed. */
+/** Sends the client the news that it does not have, and every further position, until the response is closed. */
 export function stream(response, group, user, version) {
   const tell = ({ event }) => {
     if (response.writableLength + event.length > MAX_QUEUED_BYTES) response.destroy();

@@ -1,5 +1,5 @@
-// The HTTP server: routes requests, refuses what is wrong with them, and keeps the streams. How a stream is paced is
-// stream.js's concern.
+// The HTTP server: routes requests, refuses invalid ones, and keeps the streams. stream.js handles the pace of a
+// stream.
 
 import { createServer, STATUS_CODES } from 'node:http';
 import { BadRequest, parseRequest } from './request.js';
@@ -60,7 +60,7 @@ export function createApp() {
     }
     const stream = new Stream(response, wanted);
     streams.add(stream);
-    // It comes when the last event is sent, and as soon as the client leaves.
+    // It is emitted when the last event is sent, and as soon as the client leaves.
     response.once('close', () => {
       stream.stop();
       streams.delete(stream);
@@ -78,7 +78,7 @@ export function createApp() {
   return { server, stop };
 }
 
-/** Calls `next` after the body, unless it is too large. What comes beyond the limit is read and thrown away. */
+/** Calls `next` after the body, unless it is too large. Everything beyond the limit is read and discarded. */
 function receiveBody(request, response, next) {
   let bytes = 0;
   const refuseLarger = (size) => {

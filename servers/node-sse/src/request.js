@@ -1,10 +1,10 @@
-// What a client may ask for: parses the query and the header Last-Event-ID, and checks both.
+// The requests of a client: parses the query and the header Last-Event-ID, and checks both.
 
 import { CHARACTERS } from './text.js';
 
 const MAX_PACE = 1000;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 export class BadRequest extends Error {}
 
 /**

@@ -19,7 +19,7 @@ export class Stream {
     this.#pace = pace;
   }
 
-  /** Nothing waits for the client to read: the whole text is less than what a socket may have queued. */
+  /** Nothing waits for the client to read: the whole text is smaller than what a socket may have queued. */
   start() {
     this.#response.writeHead(200, HEADERS);
     this.#startedAt = performance.now();
@@ -44,7 +44,7 @@ export class Stream {
     this.end();
   }
 
-  /** Sends the character that its timer was set for, and those that have become due meanwhile. */
+  /** Sends the character for which its timer was set, and those that have become due meanwhile. */
   #sendDue = () => {
     do this.#send();
     while (this.#next < CHARACTERS.length && this.#untilNext() <= 0);

@@ -53,7 +53,7 @@ test('streams end properly when the server stops', async (t) => {
   const response = await fetch(`${url}/stream?pace=1`);
   const closed = once(server, 'close');
   stop();
-  // A stream that is cut would make it throw.
+  // A truncated stream would make it throw.
   assert.equal(await response.text(), 'id: 0\ndata: P\n\n');
   await closed;
 });

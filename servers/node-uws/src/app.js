@@ -1,15 +1,15 @@
-// The HTTP server: answers /healthz, upgrades /ws, and closes both. What clients say is client.js's concern.
+// The HTTP server: answers /healthz, upgrades /ws, and closes both. client.js handles the messages of clients.
 
 import { Client } from './client.js';
 import { App, DISABLED, us_listen_socket_close, us_socket_local_port, VERSION } from './uwebsockets.js';
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
-// Beyond `maxPayloadLength` uWebSockets.js drops a connection without a close frame. To be told 1009, a client may send
-// more than a message may have: as much as may be queued for it.
+// Beyond `maxPayloadLength` uWebSockets.js drops a connection without a close frame. So that a client receives 1009, it
+// may send more than a message may have: as much as may be queued for it.
 const MAX_RECEIVED_BYTES = 1024 * 1024;
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.

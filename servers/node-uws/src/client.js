@@ -1,4 +1,4 @@
-// One connection: turns what it says into joins, draws and leaves. A board is a topic of uWebSockets.js, and its
+// One connection: turns its messages into joins, draws and leaves. A board is a topic of uWebSockets.js, and its
 // members are the subscribers.
 
 import { BadMessage, parseMessage } from './message.js';

@@ -1,4 +1,4 @@
-// Who is on which board, and sending one frame to everybody there.
+// The members of each board; sends one frame to all members of a board.
 
 export class Boards {
   #members = new Map(); // boardId -> Set of clients

@@ -1,9 +1,9 @@
-// One connection: turns what it says into joins, draws and leaves, and queues what it is sent.
+// One connection: turns its messages into joins, draws and leaves, and queues what is sent to it.
 
 import { Sender, WebSocket } from 'ws';
 import { BadMessage, parseMessage } from './message.js';
 
-// A client that does not read what it is sent is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
 const TEXT_OPCODE = 1;
@@ -61,8 +61,8 @@ export class Client {
   }
 }
 
-// `webSocket.send` would frame a broadcast again for each member. A server's frames are unmasked, so one serves them
-// all; as a single buffer, so that each member costs one write.
+// `webSocket.send` would frame a broadcast again for each member. A server's frames are unmasked, so one serves all
+// members. It is a single buffer, so that each member costs one write.
 function frameText(payload) {
   return Buffer.concat(Sender.frame(payload, { fin: true, opcode: TEXT_OPCODE }));
 }

@@ -1,8 +1,8 @@
-// What a client may say: parses one text frame and checks it. Knows neither boards nor connections.
+// The messages of a client: parses one text frame and checks it. It does not depend on boards or connections.
 
 const MAX_ID_CHARACTERS = 64;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 export class BadMessage extends Error {}
 
 /** @throws {BadMessage} unless the text is a join, draw or leave. Fields beyond the known ones are allowed. */

@@ -29,7 +29,7 @@ async def main() -> None:
 def configuration(port: str) -> Config:
     config = Config()
     config.bind = [f"0.0.0.0:{port}"]  # clients are outside the container
-    # Clients come in crowds. Of those for whom Hypercorn's 100 have no room, each would wait a second.
+    # Many clients connect at once. Those beyond Hypercorn's backlog of 100 would each wait a second.
     config.backlog = 2048
     config.websocket_max_message_size = MAX_MESSAGE_BYTES
     config.loglevel = "WARNING"

@@ -1,4 +1,4 @@
-"""Who is on which board."""
+"""The members of each board."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""What is queued for one client: the queue that Quart's chat tutorial has for each connection."""
+"""The queue of one client, like the queue of each connection in Quart's chat tutorial."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,11 +12,11 @@ class Client:
         self._queue.put_nowait(text)
 
     def end(self) -> None:
-        """Lets `texts` end after what is queued."""
+        """Makes `texts` end after what is queued."""
         self._queue.put_nowait(None)
 
     async def texts(self) -> AsyncIterator[str]:
-        """Yields what was queued, one after the other, for as long as the client may stay."""
+        """Yields the queued texts one after the other, for as long as the client may stay."""
         while (text := await self._queue.get()) is not None:
             yield text
             self._queue.task_done()

@@ -1,7 +1,7 @@
 """Hypercorn's connections with the whiteboard's rules for compression, sizes of messages, slow readers and the end.
 
-Hypercorn has no settings for them (its issue 307 asks for the one about compression) and no way to choose its classes.
-So `install` puts those of this module in their places.
+Hypercorn has no settings for them (its issue 307 requests the one for compression) and no way to choose its classes.
+So `install` replaces them by the classes of this module.
 """
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ from wsproto.events import CloseConnection, Message
 
 MAX_QUEUED_BYTES = 1024 * 1024
 
-# How long a client may take to read what is left for it. SIGTERM has to end the process within 5 s.
+# How long a client may take to read the rest of its queue. SIGTERM has to end the process within 5 s.
 CLOSE_TIMEOUT_SECONDS = 2
 
 
@@ -65,9 +65,9 @@ class Stream(WSStream):
         await super().handle(event)
 
     async def _handle_events(self) -> None:
-        """After a message that is too large, waits for the client's answer to the close, which is behind it.
+        """After a message that is too large, waits for the client's answer to the close, which follows it.
 
-        Hypercorn would leave off at each piece of the message, and not come to the answer.
+        Hypercorn would stop at each piece of the message, and never reach the answer.
         """
         if not self.buffer.is_exceeded:
             await super()._handle_events()
@@ -76,7 +76,7 @@ class Stream(WSStream):
 
 
 class Buffer(WebsocketBuffer):
-    """Holds a message of at most so many bytes. Hypercorn counts characters, and keeps what is too much."""
+    """Holds a message up to a limit in bytes. Hypercorn counts characters, and keeps the excess."""
 
     def __init__(self, max_length: int) -> None:
         super().__init__(max_length)

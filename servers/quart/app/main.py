@@ -64,7 +64,7 @@ async def whiteboard() -> tuple[str, int] | None:
 
 
 def stop() -> None:
-    """Lets every client leave, and no other one in."""
+    """Makes every client leave, and accepts no other."""
     app.shutdown_event.set()
     for client in clients:
         client.end()
@@ -77,7 +77,7 @@ async def receive(client: Client) -> None:
             handle(text, client)
         except BadMessage as error:
             reply(client, type="error", reason=str(error))
-        # A client that sends faster than its boards are served is held back.
+        # A client that sends faster than its boards are served has to wait.
         await client.all_sent()
 
 

@@ -1,4 +1,4 @@
-"""What a client may say. Knows neither boards nor connections."""
+"""The messages of a client. They do not depend on boards or connections."""
 
 from typing import Annotated, Literal
 
@@ -42,12 +42,12 @@ MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminat
 
 
 class BadMessage(Exception):
-    """Its text is the reason that the client is told."""
+    """Its text is the reason that is sent to the client."""
 
 
 def parse_message(text: str) -> Message:
     try:
-        # Not `validate_json`: it lets NaN, which is not JSON, pass in fields that it does not know.
+        # Not `validate_json`: it accepts NaN, which is not JSON, in unknown fields.
         return MESSAGE.validate_python(from_json(text, allow_inf_nan=False))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]

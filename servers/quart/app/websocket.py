@@ -1,4 +1,4 @@
-"""Quart's WebSocket with a bound for what a client sent and the application has not taken."""
+"""Quart's WebSocket with a bound on messages that the application has not taken yet."""
 
 import asyncio
 

@@ -11,7 +11,7 @@ from wsproto.events import Request, TextMessage
 from app import connection
 from app.main import app, stop
 
-# Together more than the kernel's socket buffers and the server's queue hold.
+# More than the kernel's socket buffers and the server's queue hold together.
 DRAWS = 300
 PADDING = "x" * 60_000
 

@@ -1,5 +1,5 @@
-// The game on one engine: Socket.IO, matchmaking, /healthz and /metricz. What is special about an engine is the concern
-// of its module in `engines`.
+// The game on one engine: Socket.IO, matchmaking, /healthz and /metricz. The modules in `engines` handle what is
+// special about each engine.
 
 import { createRequire } from 'node:module';
 import { Server } from 'socket.io';

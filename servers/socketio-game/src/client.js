@@ -4,10 +4,10 @@ import { checkEvent, Refused } from './message.js';
 
 /** @param socket of Socket.IO, in the namespace `/` */
 export function serve(socket, lobby) {
-  let room; // where the client plays, or has played last
+  let room; // the room in which the client plays, or played last
   let user;
 
-  // Errors of a middleware are given to the listener of `error`:
+  // The listener of `error` receives the errors of a middleware:
   // https://socket.io/docs/v4/server-socket-instance/#socketusefn
   socket.use(([event, ...args], next) => next(refusalOf(() => checkEvent(event, args))));
   socket.on('error', refuse);
@@ -47,7 +47,7 @@ export function serve(socket, lobby) {
   }
 }
 
-/** The name of a room for Socket.IO, where every client is in a room of its own id, too. */
+/** Returns the name of a room for Socket.IO, where every client is also in a room of its own id. */
 export function channelOf(roomId) {
   return `room:${roomId}`;
 }

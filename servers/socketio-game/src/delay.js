@@ -1,15 +1,15 @@
-// How long the event loop keeps what is due waiting: by how much a timer of 10 ms is late.
+// How long the event loop delays what is due: by how much a timer of 10 ms is late.
 //
 // Both runtimes have `monitorEventLoopDelay`, but Node.js counts the period of its timer into the delay, and Bun does
-// not. So one way of its own serves all. On an idle loop it says about 0.1 ms, with either runtime.
+// not. So this implementation serves both. On an idle loop it reports about 0.1 ms, with either runtime.
 
 const PERIOD_MS = 10;
 const WINDOW_MS = 1000;
 
 export class EventLoopDelay {
-  /** Of the last whole window, in seconds; null before its end. */
+  /** For the last complete window, in seconds; null before its end. */
   last = { p50: null, p99: null };
-  #late = []; // milliseconds, of the present window
+  #late = []; // milliseconds, in the current window
   #windowEnds = performance.now() + WINDOW_MS;
   #firedAt = performance.now();
 
@@ -28,7 +28,7 @@ export class EventLoopDelay {
     this.start();
   }
 
-  /** A loop that is blocked for long would have kept each timer waiting that was due meanwhile. */
+  /** A loop that is blocked for long would have delayed each timer that was due meanwhile. */
   add(late) {
     this.#late.push(Math.max(0, late));
     for (let left = late - PERIOD_MS; left > 0; left -= PERIOD_MS) this.#late.push(left);

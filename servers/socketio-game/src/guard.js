@@ -1,6 +1,6 @@
-// Ends connections that send binary packets, and those whose clients do not read what they are sent.
+// Ends connections that send binary packets, and connections whose clients do not read.
 
-// A client that does not read is disconnected rather than queued for without bound.
+// A client that does not read is disconnected, because its queue would grow without bound.
 export const MAX_QUEUED_BYTES = 1024 * 1024;
 
 /**
@@ -9,7 +9,7 @@ export const MAX_QUEUED_BYTES = 1024 * 1024;
  * @param webSocket of ws
  */
 export function guard(connection, webSocket) {
-  let waiting = 0; // bytes of the packets that wait until the WebSocket has written those before them
+  let waiting = 0; // bytes of the packets that wait until the WebSocket has written earlier ones
 
   connection.on('packetCreate', (packet) => {
     waiting += sizeOf(packet);
@@ -21,14 +21,14 @@ export function guard(connection, webSocket) {
   refuseBinary(connection);
 }
 
-/** Socket.IO would take the attachments of an event, and pass them on to its listeners. */
+/** Socket.IO would accept the attachments of an event, and pass them on to its listeners. */
 export function refuseBinary(connection) {
   connection.on('packet', ({ data }) => {
     if (data !== undefined && typeof data !== 'string') connection.close();
   });
 }
 
-// A broadcast may have one frame for all of its members.
+// A broadcast may have one frame for all its members.
 function sizeOf({ data = '', options }) {
   const frame = options.wsPreEncodedFrame;
   return frame ? frame.reduce((bytes, part) => bytes + part.length, 0) : Buffer.byteLength(data);

@@ -1,4 +1,4 @@
-// What is answered to requests other than Socket.IO's, whatever the HTTP server.
+// The answers to requests other than Socket.IO's, whatever the HTTP server.
 
 import { STATUS_CODES } from 'node:http';
 import { parseMatchmaking, Refused } from './message.js';
@@ -8,8 +8,8 @@ export const MAX_BODY_BYTES = 64 * 1024;
 const READ = ['GET', 'HEAD'];
 
 /**
- * Returns a function of a request `{ method, path, contentType, body }`, whose body is undefined where it is too large.
- * Its answer is `{ status, headers, body }`.
+ * Returns a function of a request `{ method, path, contentType, body }`, whose body is undefined if it is too large. It
+ * returns `{ status, headers, body }`.
  */
 export function respondingWith({ health, metrics, match }) {
   const routes = {

@@ -1,4 +1,4 @@
-// The rooms, and which of them a player gets.
+// The rooms, and the assignment of players to them.
 
 import { randomUUID } from 'node:crypto';
 import { Refused } from './message.js';
@@ -6,12 +6,12 @@ import { Room } from './room.js';
 
 export class Lobby {
   #rooms = new Map(); // id -> Room
-  #waiting = new Map(); // characters -> Set of rooms that take players, the oldest first
+  #waiting = new Map(); // characters -> Set of rooms that accept players, the oldest first
   #telling;
   #emptied;
 
   /**
-   * @param telling makes, of the id of a room, a function of an event and its message that reaches its players
+   * @param telling returns, for the id of a room, a function that sends an event and its message to the players
    * @param emptied is called with the id of a room that is over
    */
   constructor(telling, emptied) {
@@ -29,7 +29,7 @@ export class Lobby {
     return room.id;
   }
 
-  /** @throws {Refused} where there is no such room */
+  /** @throws {Refused} if there is no such room */
   find(roomId) {
     const room = this.#rooms.get(roomId);
     if (!room) throw new Refused('there is no such room');

@@ -1,12 +1,12 @@
-// What a client may say: checks the arguments of one event, and the body of a request for matchmaking. Knows neither
-// rooms nor connections.
+// The messages of a client: checks the arguments of one event, and the body of a request for matchmaking. It does not
+// depend on rooms or connections.
 
 import { TEXT } from './text.js';
 
 const MAX_KEYS = 16;
 const DEFAULT_CHARACTERS = 150;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 export class Refused extends Error {}
 
 const id = [
@@ -16,7 +16,7 @@ const id = [
 const count = [(value) => Number.isSafeInteger(value) && value >= 0, 'an integer from 0 to 2^53 - 1'];
 const keys = [isKeys, `1 to ${MAX_KEYS} characters`];
 
-/** Of each event the fields of its one message. */
+/** The fields of the only message of each event. */
 const EVENTS = new Map([
   ['pvp:join', { roomId: id, userId: id }],
   ['pvp:keystrokes', { roomId: id, userId: id, seq: count, sentAt: count, keys }],
@@ -29,14 +29,14 @@ export function checkEvent(event, [message, ...rest]) {
   const fields = EVENTS.get(event);
   if (!fields) throw new Refused(`the event must be ${[...EVENTS.keys()].join(', ')}`);
   checkFields(message, fields);
-  // Socket.IO puts a function behind the arguments where the client waits for an acknowledgement.
+  // Socket.IO adds a function after the arguments if the client waits for an acknowledgement.
   const acknowledged = typeof rest[0] === 'function';
   if (rest.length > (acknowledged ? 1 : 0)) throw new Refused('an event must have one message');
   if (ACKNOWLEDGED.includes(event) && !acknowledged) throw new Refused(`${event} must ask for an acknowledgement`);
 }
 
 /**
- * Returns who wants to play and how many characters.
+ * Returns the user who wants to play, and the number of characters.
  *
  * @throws {Refused} unless the text is a request for matchmaking
  */

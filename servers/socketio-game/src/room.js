@@ -1,14 +1,14 @@
-// One room, from its first seat to the end of its game. Knows neither connections nor other rooms.
+// One room, from its first seat to the end of its game. It does not depend on connections or other rooms.
 
 import { Refused } from './message.js';
 import { TEXT } from './text.js';
 
 const SEATS = 6;
 
-// How long a seat is kept for a player who does not come, and a room in which nobody is.
+// How long a seat is kept for a player who has not joined, and a room that is empty.
 const SEAT_MS = 10_000;
 
-// How long a room waits for further players once one is there, and all of them for the start.
+// How long a room waits for further players once it has one, and all of them for the start.
 const GATHERING_MS = 2000;
 const COUNTDOWN_MS = 1000;
 
@@ -17,17 +17,17 @@ const GAME_MS = 300_000;
 
 export class Room {
   phase = 'waiting'; // then 'countdown', 'playing' and 'over'
-  players = new Map(); // userId -> Player, of those who are there
+  players = new Map(); // userId -> Player, of players in the room
   #tell;
   #closed;
   #text;
-  #seats = new Map(); // userId -> until when the seat is kept, of players who are to come
+  #seats = new Map(); // userId -> until when the seat is kept, of players who have not joined
   #places = []; // userIds, as they finish
   #timer;
 
   /**
-   * @param tell a function of an event and its message, which reaches all players
-   * @param closed is called with the room when it takes no further players, and when it is over
+   * @param tell sends an event and its message to all players
+   * @param closed is called with the room when it accepts no further players, and when it is over
    */
   constructor(id, characters, tell, closed) {
     this.id = id;
@@ -49,7 +49,7 @@ export class Room {
   /**
    * Returns the text that the new player types. Further players may make the room full: see `startIfFull`.
    *
-   * @throws {Refused} where the room has no place for the user
+   * @throws {Refused} if the room has no place for the user
    */
   join(userId) {
     if (this.phase !== 'waiting') throw new Refused('the room takes no further players');
@@ -65,7 +65,7 @@ export class Room {
     if (this.phase === 'waiting' && this.players.size === SEATS) this.#countDown();
   }
 
-  /** @throws {Refused} where the player may not type that now */
+  /** @throws {Refused} if the player may not type that now */
   type(userId, { seq, sentAt, keys }) {
     const player = this.players.get(userId);
     if (this.phase !== 'playing') throw new Refused('the game has not started');
@@ -129,7 +129,7 @@ export class Room {
     this.#closed(this);
   }
 
-  /** What a room waits for is one thing at a time. Nothing of it keeps the process running. */
+  /** A room waits for one thing at a time. The timer does not keep the process running. */
   #after(milliseconds, step) {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => step.call(this), milliseconds).unref();
@@ -141,7 +141,7 @@ class Player {
   mistakes = 0;
   seq = -1;
 
-  /** A right key moves on, and a wrong one is a mistake. Nothing is typed beyond the end of the text. */
+  /** A right key advances, and a wrong one is a mistake. Nothing is typed beyond the end of the text. */
   type(keys, text) {
     for (const key of keys) {
       if (this.typed === text.length) return;

@@ -1,4 +1,4 @@
-// What is typed: ASCII, so a character is one unit of a string.
+// The text to type: ASCII, so a character is one unit of a string.
 
 import { readFileSync } from 'node:fs';
 

@@ -5,7 +5,7 @@ import { guard } from '../src/guard.js';
 
 const LIMIT = 1024 * 1024;
 
-/** A connection whose WebSocket has written nothing yet of `bufferedAmount` bytes. */
+/** Returns a connection whose WebSocket has not written any of `bufferedAmount` bytes yet. */
 function connectionWith(bufferedAmount) {
   const connection = new EventEmitter();
   connection.ended = false;

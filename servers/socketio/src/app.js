@@ -1,5 +1,5 @@
-// The HTTP server with Socket.IO on it: answers /healthz, takes connections on /socket.io/, and closes both. What
-// clients say is the concern of client.js.
+// The HTTP server with Socket.IO on it: answers /healthz, accepts connections on /socket.io/, and closes both.
+// client.js handles the messages of clients.
 
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

@@ -1,11 +1,11 @@
-// One client: turns its events into joins, draws and leaves. A board is a room, which the client itself is in, too, so
-// `io.to` reaches the sender as well.
+// One client: turns its events into joins, draws and leaves. A board is a room. The client itself is in it, too, so
+// `io.to` also reaches the sender.
 
 import { BadMessage, check } from './message.js';
 
 /** @param socket of Socket.IO, in the namespace whose server is `io` */
 export function serve(socket, io) {
-  // Errors of a middleware are given to the listener of `error`:
+  // The listener of `error` receives the errors of a middleware:
   // https://socket.io/docs/v4/server-socket-instance/#socketusefn
   socket.use(([event, ...args], next) => next(check(event, args)));
   socket.on('error', (error) => {
@@ -33,7 +33,7 @@ export function serve(socket, io) {
     try {
       io.to(roomOf(message.boardId)).emit('draw', message);
     } catch (error) {
-      // JSON.parse takes what is nested deeper than JSON.stringify can write.
+      // JSON.parse accepts deeper nesting than JSON.stringify can write.
       if (!(error instanceof RangeError)) throw error;
       refuse('a message is nested too deeply');
     }
@@ -44,7 +44,7 @@ export function serve(socket, io) {
   }
 }
 
-// Every socket is in a room of its own id, which is no board.
+// Every socket is in a room of its own id, which is not a board.
 function roomOf(boardId) {
   return `board:${boardId}`;
 }

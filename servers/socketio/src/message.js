@@ -1,13 +1,12 @@
-// What a client may say: checks the arguments of one event. Knows neither boards nor connections.
+// The messages of a client: checks the arguments of one event. It does not depend on boards or connections.
 
 const MAX_ID_CHARACTERS = 64;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 export class BadMessage extends Error {}
 
 /**
- * Says what is wrong with an event; nothing where it is a join, draw or leave. Fields beyond the known ones are
- * allowed.
+ * Returns what is wrong with an event; nothing if it is a join, draw or leave. Unknown fields are allowed.
  *
  * @returns {BadMessage | undefined}
  */
@@ -29,7 +28,7 @@ function wrongMessage(event, message) {
   return undefined;
 }
 
-// Socket.IO puts a function behind the arguments where the client waits for an acknowledgement.
+// Socket.IO adds a function after the arguments if the client waits for an acknowledgement.
 function wrongRest(event, rest) {
   const acknowledged = typeof rest[0] === 'function';
   if (rest.length > (acknowledged ? 1 : 0)) return 'an event must have one message';

@@ -12,7 +12,9 @@ async function started(t) {
   return server.address().port;
 }
 
-/** A client that is a member of the board b: `send` sends, `next` awaits the next message that is no ping. */
+/**
+ * Returns a client that is a member of the board b: `send` sends, `next` awaits the next message that is not a ping.
+ */
 async function member(t, port, userId) {
   const webSocket = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket`);
   const received = [];

@@ -16,7 +16,7 @@ IDLE_TIMEOUT_SECONDS = 60
 # How long requests may take to end. SIGTERM has to end the process within 5 s.
 STOP_TIMEOUT_SECONDS = 3
 
-# uvicorn stops gracefully, then raises the signal again for the handler it replaced, which would by default make the
+# uvicorn stops gracefully, then raises the signal again for the handler it replaced, which by default would make the
 # exit code 143.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 

@@ -43,7 +43,7 @@ class TokenStream(StreamingResponse):
         except RuntimeError as error:
             if "the handler is closed" not in str(error):
                 raise
-            # uvloop has closed the transport, and tells uvicorn later. Then Starlette cancels this.
+            # uvloop has closed the transport, and notifies uvicorn later. Then Starlette cancels this.
             await asyncio.get_running_loop().create_future()
 
 

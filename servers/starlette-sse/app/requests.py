@@ -1,4 +1,4 @@
-"""What a client may ask for: parses the query and the header Last-Event-ID, and checks both."""
+"""The requests of a client: parses the query and the header Last-Event-ID, and checks both."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def parse_request(query: QueryParams, headers: Headers) -> StreamRequest:
 
 
 def parse_integer(name: str, values: list[str], least: int, most: int) -> int:
-    """The one value, in decimal digits without a sign or a leading zero."""
+    """Returns the only value, in decimal digits without a sign or a leading zero."""
     match values:
         case [text] if re.fullmatch("0|[1-9][0-9]{0,3}", text) and least <= int(text) <= most:
             return int(text)

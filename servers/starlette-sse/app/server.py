@@ -15,7 +15,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends the streams as well; uvicorn would wait for them and then cut them.
 
-        A stream is a task that goes on only after `super().shutdown` has closed the port and told its connection to
+        A stream is a task that continues only after `super().shutdown` has closed the port and made its connection
         close after the response.
         """
         self.streams.end()

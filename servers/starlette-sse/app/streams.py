@@ -1,4 +1,4 @@
-"""The streams under way: how many there are, the pauses between their events, and their end when the server stops."""
+"""The streams in progress: their number, the pauses between their events, and their end when the server stops."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -34,13 +34,13 @@ class Streams:
             yield f"id: {number}\ndata: {TEXT[number]}\n\n"
 
     def end(self) -> None:
-        """Ends the streams under way and those still to come, at their next pause."""
+        """Ends the streams in progress and future ones, at their next pause."""
         self._is_ended = True
         for pause in self._pauses:
             wake(pause)
 
     async def _pause_until(self, due: float) -> None:
-        """Returns at the time `due`, or at once when the streams are ended."""
+        """Returns at the time `due`, or at once when the streams end."""
         loop = asyncio.get_running_loop()
         if due <= loop.time() or self._is_ended:
             return

@@ -35,7 +35,7 @@ class TokenStreams(unittest.IsolatedAsyncioTestCase):
         return reader, writer
 
     async def ask(self, request: str, *headers: str) -> tuple[int, bytes]:
-        """The status and the body, without the lines that make it chunked."""
+        """Returns the status and the body, without the lines of the chunked coding."""
         reader, writer = await self.connect(request, "Connection: close", *headers)
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()

@@ -62,7 +62,7 @@ def _count(used: list[Action]) -> str:
 
 
 def _allowed(action: Action, patterns: list[str], *, by_github: bool) -> bool:
-    """A pattern that begins with `!` blocks what others allow."""
+    """Whether the patterns allow an action. A pattern that begins with `!` blocks what others allow."""
     if any(matches(pattern[1:], action) for pattern in patterns if pattern.startswith("!")):
         return False
     named = any(matches(pattern, action) for pattern in patterns if not pattern.startswith("!"))
@@ -70,7 +70,7 @@ def _allowed(action: Action, patterns: list[str], *, by_github: bool) -> bool:
 
 
 def _allow(facts: Facts, patterns: list[str], refused: list[Action]) -> list[Fix]:
-    """Setting the list replaces it, so what is on it stays named, unless it blocks what is needed."""
+    """Setting the list replaces it, so its entries are repeated, unless they block what is needed."""
     kept = [each for each in patterns if not (each.startswith("!") and any(matches(each[1:], one) for one in refused))]
     added = sorted({f"{each.repository}@*" for each in refused if each.owner not in GITHUB_OWNERS})
     fields = [field for pattern in [*kept, *added] for field in ("-f", f"patterns_allowed[]={pattern}")]

@@ -43,7 +43,7 @@ class ActionsPermissions(Answer):
 
     enabled: bool
     allowed_actions: Literal["all", "local_only", "selected"] = "all"
-    """left out where Actions are disabled"""
+    """missing if Actions are disabled"""
     sha_pinning_required: bool = False
 
 
@@ -162,7 +162,7 @@ class BranchPolicy(Answer):
 class Environment(Answer):
     name: str
     deployment_branch_policy: BranchPolicy | None = None
-    """None where every branch may deploy"""
+    """None if every branch may deploy"""
 
 
 class Environments(Answer):
@@ -254,7 +254,7 @@ class Job(Answer):
     status: str
     labels: list[str] = []
     runner_name: Text = ""
-    """empty where no runner took it"""
+    """empty if no runner took it"""
     completed_at: datetime | None = None
 
 

@@ -49,7 +49,7 @@ def _said(look: Callable[[Facts], Said], facts: Facts) -> Said:
 
 
 def not_there(name: str) -> Diagnosis:
-    """Where GitHub shows the token no repository of that name."""
+    """The diagnosis if GitHub shows the token no repository with that name."""
     said = missing(
         f"GitHub shows this token no repository {name}",
         fix("Make it from Pushbench.", "gh", "repo", "create", name, "--public", "--source", ".", "--push"),
@@ -60,7 +60,7 @@ def not_there(name: str) -> Diagnosis:
 
 
 def summary(diagnosis: Diagnosis) -> str:
-    """One line: how many of each."""
+    """One line with the number of findings in each state."""
     counts = {
         state: sum(finding.state == state for finding in diagnosis.findings) for state in ("ok", "missing", "unknown")
     }

@@ -1,4 +1,4 @@
-"""The facts about a repository, including those that are hidden from the token. Neither asks nor decides."""
+"""The facts about a repository, including those hidden from the token. This module neither queries nor decides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PACKAGES = "the scope read:packages, which no fine-grained token can have"
 
 @dataclass(frozen=True)
 class Hidden:
-    """GitHub did not answer this."""
+    """GitHub did not answer the query."""
 
     why: str
     """such as `needs Administration: read`"""
@@ -29,11 +29,11 @@ class Hidden:
 
 @dataclass(frozen=True)
 class Absent:
-    """GitHub says that there is none."""
+    """GitHub answered that there is none."""
 
 
 class NotShown(Exception):
-    """A check needs what is hidden; the message says why it is."""
+    """A check needs a hidden fact; the message gives the reason."""
 
 
 def shown(fact: T | Hidden) -> T:
@@ -51,7 +51,7 @@ class Measured:
     jobs: Sequence[answers.Job]
 
     def on_machine(self, label: str) -> answers.Job | None:
-        """The job that asks for the machine, if any."""
+        """The job that requests the machine, if any."""
         return next((job for job in self.jobs if label in job.labels), None)
 
 
@@ -65,28 +65,28 @@ class RunnerGroup:
 class PagesEnvironment:
     policy: answers.BranchPolicy | None
     branches: Sequence[str]
-    """patterns, where the policy is one of its own"""
+    """patterns, if the policy has its own"""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """`name` is the repository as a person named it, checked to be owner/name."""
+    """`name` is the repository as the user named it, checked to be owner/name."""
 
     name: str
     now: datetime
     profiles: frozenset[str]
-    """that suites of the checkout have"""
+    """profiles of the suites in the checkout"""
     repository: answers.Repository
     files: Mapping[str, str] | Hidden
     """workflows, local actions and CODEOWNERS of the default branch, by path"""
     permissions: answers.ActionsPermissions | Hidden
     selected: answers.SelectedActions | Hidden | None
-    """None where no list is in force"""
+    """None if no list is in force"""
     token: answers.WorkflowToken | Hidden
     approval: answers.Approval | answers.PrivateForks | Hidden
     workflows: Sequence[answers.Workflow] | Hidden
     runners: Sequence[answers.Runner] | Hidden
-    """of the repository alone"""
+    """of the repository only"""
     groups: Sequence[RunnerGroup] | Hidden
     """of the organisation, as far as the repository may use them"""
     releases: Sequence[answers.Release] | Hidden
@@ -97,14 +97,14 @@ class Facts:
     pages: answers.Pages | Absent | Hidden
     environment: PagesEnvironment | Absent | Hidden
     branch: answers.Branch | Hidden
-    """the default one"""
+    """the default branch"""
     required: frozenset[str] | Hidden
     """names of checks that the default branch requires"""
     passed: bool | Hidden
     """whether the check is required, or passed within a week for one of the newest runs"""
     owners_errors: Sequence[answers.OwnersError] | Hidden
     packages: Sequence[answers.Package] | Hidden
-    """of the owner, whose names begin with the repository's"""
+    """of the owner, with names that begin with the repository's"""
     measured: Sequence[Measured] | Hidden
     """the newest first"""
     reports: Sequence[answers.Run] | Hidden

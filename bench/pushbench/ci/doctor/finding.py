@@ -1,6 +1,6 @@
 """The doctor's finding about one step: ok, missing or unknown, and how to fix it.
 
-Texts come from GitHub's answers in part, so each one is made safe for a terminal here.
+Texts come partly from GitHub's answers, so each one is made safe for a terminal here.
 """
 
 from __future__ import annotations
@@ -21,26 +21,28 @@ EXIT_CODES: dict[State, int] = {"ok": EXIT_PASS, "missing": EXIT_FAIL, "unknown"
 class Fix(Document):
     """One way to set what is missing."""
 
-    do: str = Field(description="a sentence")
-    command: list[str] = Field(default=[], description="the words of a command, for a shell that quotes them")
-    page: str = Field(default="", description="the address of the page with the setting")
+    do: str = Field(description="what to do, as a sentence")
+    command: list[str] = Field(
+        default=[], description="words of a command, not yet quoted for a shell; empty without a command"
+    )
+    page: str = Field(default="", description="address of the page with the setting; empty without one")
 
 
 class Finding(Document):
-    """What one check found."""
+    """The result of one check."""
 
-    check: str = Field(description="the id in docs/github.md")
+    check: str = Field(description="id of the check in docs/github.md")
     state: State
-    said: str = Field(description="what is there, or what is missing")
-    fixes: list[Fix] = Field(default=[], description="empty where the state is ok")
+    said: str = Field(description="what was found, or what is missing")
+    fixes: list[Fix] = Field(default=[], description="ways to set what is missing; empty if the state is ok")
 
 
 class Diagnosis(Document):
     """All findings about a repository, in the order of the steps in docs/github.md."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    repository: str = Field(description="owner/name")
-    state: State = Field(description="missing where anything is missing, else unknown where anything is unknown")
+    repository: str = Field(description="repository, as owner/name")
+    state: State = Field(description="missing if any finding is missing, else unknown if any is unknown, else ok")
     findings: list[Finding]
 
     @classmethod
@@ -56,7 +58,7 @@ class Diagnosis(Document):
 
 @dataclass(frozen=True)
 class Said:
-    """The answer of a check, which does not know its own id."""
+    """The answer of a check, without the check's id."""
 
     state: State
     said: str
@@ -79,5 +81,5 @@ def unknown(said: str, *fixes: Fix) -> Said:
 
 
 def fix(do: str, *command: str, page: str = "") -> Fix:
-    """`command` is a command's words."""
+    """A fix; `command` has the words of a command."""
     return Fix(do=one_line(do, MESSAGE), command=[one_line(word) for word in command], page=one_line(page))

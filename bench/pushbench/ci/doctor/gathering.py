@@ -1,8 +1,8 @@
-"""Asks GitHub for the facts, with a maintainer's token. Reads only; decides nothing.
+"""Queries GitHub for the facts, with a maintainer's token. It only reads, and decides nothing.
 
-A refusal hides one fact and never ends the rest. GitHub answers 404 for what a token may not see
-(https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api), so a 404 means `Absent` only where
-its message or another answer says that there is none.
+A refusal hides one fact and never stops the others. GitHub answers 404 for what a token may not see
+(https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api), so a 404 means `Absent` only if its
+message or another answer confirms that there is none.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/(?!\.{1,2}$)[\w.-]{1,100}", re
 MOST_FILE_BYTES = 256 * 1024
 MOST_FILES = 40
 RUNS = 10
-"""newest runs that are looked at for one that reached the machine"""
+"""newest runs that are searched for one that reached the machine"""
 FRESH = timedelta(days=7)
-"""a check can be chosen for so long after it passed
+"""how long after its success a check can be selected
 (https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks)"""
 CHECK = "Pushbench"
 PLAIN_REFUSALS = ("Resource not accessible", "Must have admin rights", "Not Found", "You need at least")
 
 
 _ADAPTERS: dict[object, TypeAdapter[Any]] = {}
-"""making one takes as long as a request to a server nearby"""
+"""creating one takes as long as a request to a server nearby"""
 
 
 def _adapter(shape: type[T]) -> TypeAdapter[T]:
@@ -52,7 +52,7 @@ def _adapter(shape: type[T]) -> TypeAdapter[T]:
 
 
 class NoRepository(Exception):
-    """GitHub shows the token no repository of that name."""
+    """GitHub shows the token no repository with that name."""
 
 
 class Asking:
@@ -70,7 +70,7 @@ class Asking:
             return _hidden(error, permission)
 
     def unless_absent(self, path: str, permission: str, shape: type[T], absent: str) -> T | Absent | Hidden:
-        """`absent` is in GitHub's message where there is none, as opposed to `Not Found`, which may hide it."""
+        """`absent` is in GitHub's message if there is none, as opposed to `Not Found`, which may hide it."""
         try:
             return self._connection.ask(Call("GET", path, permission), _adapter(shape))
         except GitHubError as error:
@@ -84,7 +84,7 @@ class Asking:
         pick: Callable[[S], list[T]],
         query: Mapping[str, str | int] | None = None,
     ) -> list[T] | Hidden:
-        """What `pick` takes of all pages of a list."""
+        """The results of `pick` for all pages of a list."""
         try:
             pages = list(self._connection.pages(Call("GET", path, permission, query), _adapter(shape)))
         except GitHubError as error:
@@ -102,7 +102,7 @@ def gather(
     now: datetime | None = None,
     transport: httpx.BaseTransport | None = None,
 ) -> Facts:
-    """Raises NoRepository, and UserError for a name, a token or an address that cannot be one."""
+    """The facts. Raises NoRepository, or UserError for an invalid name, token or address."""
     if not NAME.fullmatch(name):
         raise UserError(f"expected a repository as owner/name, found {name[:200]!r}")
     connection = Connection(token, api, transport, time.sleep, note)
@@ -248,7 +248,7 @@ def _groups(asking: Asking, name: str, repository: answers.Repository) -> list[R
 
 
 def _variables(asking: Asking, path: str, repository: answers.Repository) -> list[answers.Variable] | Hidden:
-    """Those of the repository hide those of its organisation, as in Actions."""
+    """The variables; those of the repository override those of its organisation, as in Actions."""
     found: dict[str, answers.Variable] = {}
     organisation = repository.owner.type == "Organization"
     for kind in (*(["organization-variables"] if organisation else []), "variables"):
@@ -268,7 +268,7 @@ def _labels(asking: Asking, path: str) -> list[str] | Hidden:
 
 
 def _pages(asking: Asking, path: str, repository: answers.Repository) -> answers.Pages | Absent | Hidden:
-    """A 404 does not tell a site that is hidden from none, but the repository's own answer says which."""
+    """The site. A 404 may mean a hidden site or none, but the repository's own answer tells which."""
     return asking.one(f"{path}/pages", facts.PAGES, answers.Pages) if repository.has_pages else Absent()
 
 
@@ -292,7 +292,7 @@ def _environment(asking: Asking, path: str) -> PagesEnvironment | Absent | Hidde
 
 
 def _required(asking: Asking, path: str, branch: str) -> frozenset[str] | Hidden:
-    """By rulesets, which anybody may read, and by classic protection, which is told to administrators."""
+    """The checks required by rulesets, which are public, and by classic protection, which only administrators see."""
     rules = asking.entries(f"{path}/rules/branches/{branch}", facts.METADATA, list[answers.Rule], _checking)
     if isinstance(rules, Hidden):
         return rules
@@ -315,7 +315,7 @@ def _checking(page: list[answers.Rule]) -> list[answers.Rule]:
 def _runs(
     asking: Asking, path: str, name: str, workflows: Sequence[answers.Workflow] | Hidden
 ) -> list[answers.Run] | Hidden:
-    """The newest; GitHub answers 404 for the runs of a workflow that is not there."""
+    """The newest runs; GitHub answers 404 for the runs of a workflow that does not exist."""
     if not isinstance(workflows, Hidden) and f"{FOLDER}/{name}" not in {each.path for each in workflows}:
         return []
     query = {"per_page": RUNS, "page": 1}
@@ -324,7 +324,7 @@ def _runs(
 
 
 def _measured(asking: Asking, path: str, runs: list[answers.Run] | Hidden) -> list[Measured] | Hidden:
-    """With their jobs, from the newest run to the first that reached the machine."""
+    """The runs with their jobs, from the newest to the first that reached the machine."""
     if isinstance(runs, Hidden):
         return runs
     found = []
@@ -346,7 +346,7 @@ def _passed(
     required: frozenset[str] | Hidden,
     now: datetime,
 ) -> bool | Hidden:
-    """Not asked where the check is required already."""
+    """Whether the check passed; not queried if the check is already required."""
     if isinstance(runs, Hidden):
         return runs
     if isinstance(required, Hidden):

@@ -13,7 +13,7 @@ from pushbench.ci.doctor.workflow_files import FOLDER
 LABELS = frozenset({"self-hosted", "pushbench"})
 LABEL = "pushbench"
 RECENT = timedelta(hours=1)
-"""a machine registers for one job at a time and is in no list between two of them"""
+"""a machine registers for one job at a time and is in no list between two jobs"""
 MOST_AGE = timedelta(days=30)
 """of a newer release: https://docs.github.com/en/actions/reference/runners/self-hosted-runners"""
 JOURNAL = ("journalctl", "-u", "pushbench-runner", "-u", "pushbench-github@*", "-n", "50")
@@ -25,7 +25,7 @@ def _page(facts: Facts) -> str:
 
 
 def _machines(facts: Facts) -> list[Runner]:
-    """With our label, of the repository and of the organisation's groups. Raises NotShown."""
+    """The machines with our label, of the repository and of the organisation's groups. Raises NotShown."""
     shared = [] if isinstance(facts.groups, Hidden) else [each for group in facts.groups for each in group.runners]
     return [runner for runner in [*shown(facts.runners), *shared] if LABEL in runner.label_names]
 
@@ -35,7 +35,7 @@ def _online(facts: Facts) -> list[Runner]:
 
 
 def _worked(facts: Facts) -> Measured | None:
-    """The newest run whose job a machine took."""
+    """The newest run with a job that a machine took."""
     measured = [] if isinstance(facts.measured, Hidden) else facts.measured
     return next((each for each in measured if (job := each.on_machine(LABEL)) and job.runner_name), None)
 
@@ -47,7 +47,7 @@ def _worked_at(facts: Facts) -> datetime | None:
 
 
 def _machines_wanted(facts: Facts) -> int:
-    """The number that PUSHBENCH_SHARDS names; one where it is not shown or is no number."""
+    """The number in PUSHBENCH_SHARDS; one if it is hidden or not a number."""
     known = [] if isinstance(facts.variables, Hidden) else facts.variables
     value = next((each.value for each in known if each.name == "PUSHBENCH_SHARDS"), "")
     return int(value) if re.fullmatch(r"[1-9][0-9]?", value, re.ASCII) else 1
@@ -107,7 +107,7 @@ def _version(text: str) -> tuple[int, ...] | None:
 
 
 def runner_group(facts: Facts) -> Said:
-    """A repository's own runner takes no job of another one; an organisation's is for those that its group names."""
+    """A repository's own runner takes no job of another one; an organisation's serves the repositories in its group."""
     if any(LABEL in each.label_names for each in shown(facts.runners)):
         return ok("the machine belongs to this repository alone")
     if facts.repository.owner.type != "Organization":
@@ -131,7 +131,7 @@ def runner_group(facts: Facts) -> Said:
 
 
 def machine_token(facts: Facts) -> Said:
-    """GitHub shows nobody's tokens. A machine that registers proves that its token works now."""
+    """GitHub shows no tokens. A machine that registers proves that its token works now."""
     worked = _worked_at(facts)
     if _online(facts) or (worked and facts.now - worked < RECENT):
         return ok("works, for the machine registered with it; when it ends, only the account's page of tokens tells")

@@ -127,7 +127,7 @@ def variables(facts: Facts) -> Said:
 
 
 def _expected(name: str, value: str, profiles: frozenset[str]) -> str | None:
-    """What the variable must be; None where it is, or where it is empty, which is like not set."""
+    """The valid values of the variable; None if its value is valid, or empty, which is the same as not set."""
     valid, expected = True, ""
     if not value:
         return None

@@ -1,4 +1,4 @@
-"""Checks of what comes of measuring: a first run, the check and the comment, history, site, images, the branch rule."""
+"""Checks of the results: a first run, the check and the comment, history, site, images, the branch rule."""
 
 from __future__ import annotations
 
@@ -186,6 +186,6 @@ def images(facts: Facts) -> Said:
 
 
 def _package_page(facts: Facts, address: str, name: str) -> str:
-    """GitHub's address where it is one."""
+    """The package's page, at `address` if that is on GitHub."""
     own = address.startswith("https://github.com/")
     return f"{address}/settings" if own else f"https://github.com/{facts.name}/pkgs/container/{name}"

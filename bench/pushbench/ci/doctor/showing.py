@@ -1,6 +1,6 @@
-"""The diagnosis on a terminal: one line a check, and below it how to set what is missing.
+"""The diagnosis on a terminal: one line per check, and below it how to set what is missing.
 
-Commands break with a backslash, so that they can be copied. State is a word; colour only repeats it.
+Commands break with a backslash, so that they can be copied. The state is a word; colour only repeats it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pushbench.ci.doctor.finding import Diagnosis, Finding, Fix, State
 from pushbench.reporting.terminal import text_console, text_of
 
 NARROW = 80
-"""columns below which what is said stands under the check instead of beside it"""
+"""columns below which the text is under the check instead of beside it"""
 STYLES: dict[State, str] = {"ok": "green", "missing": "bold red", "unknown": "yellow"}
 STATE, GAP = 7, 2
 CONTINUED = " \\"
@@ -37,7 +37,7 @@ def render(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
 
 
 def _indent(width: int) -> int:
-    """Of what stands below a line: an address has to fit a narrow terminal."""
+    """The indentation below a line: an address has to fit a narrow terminal."""
     return 4 if width < NARROW else STATE + GAP
 
 
@@ -57,7 +57,7 @@ def _lines(finding: Finding, longest: int, width: int) -> Iterator[Text]:
 
 
 def _fix(each: Fix, width: int) -> Iterator[Text]:
-    """What to do, the command and the page, each on lines of its own."""
+    """The instruction, the command and the page, each on its own lines."""
     indent = _indent(width)
     first, *more = textwrap.wrap(each.do, max(20, min(width - indent - GAP, MOST_TEXT)), break_on_hyphens=False)
     yield Text(f"{' ' * indent}- {first}")
@@ -71,7 +71,7 @@ def _fix(each: Fix, width: int) -> Iterator[Text]:
 
 
 def _command(words: list[str], width: int) -> list[str]:
-    """Lines that a shell reads as one command, broken before words and never between an option and its value."""
+    """Lines that a shell reads as one command, split before words and never between an option and its value."""
     units: list[str] = []
     for before, word in pairwise(["", *words]):
         if before.startswith("-") and not word.startswith("-"):

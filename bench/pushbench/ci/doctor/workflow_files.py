@@ -1,6 +1,6 @@
-"""What the workflow files of a repository ask of its settings: actions, variables, secrets, the default branch.
+"""The settings that a repository's workflow files depend on: actions, variables, secrets, the default branch.
 
-The files come from GitHub and are read as text, line by line: nothing in them is unfolded or run.
+The files come from GitHub and are read as text, line by line: nothing in them is expanded or run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORKFLOWS = {
     "report.yml": "writes the check and the comment",
     "watch.yml": "notices that the machine is gone",
 }
-"""what each one is for"""
+"""the purpose of each"""
 
 _USES = re.compile(r"^[ \t]*(?:-[ \t]+)?uses:[ \t]*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _LOCAL = re.compile(r"\./(\.github/actions/[a-z0-9-]+)", re.ASCII)
@@ -37,10 +37,10 @@ _REF = re.compile(r"['\"]refs/heads/([\w./-]+)['\"]", re.ASCII)
 
 @dataclass(frozen=True, order=True)
 class Action:
-    """Somebody else's action, as `uses` names it."""
+    """An external action, as named by `uses`."""
 
     repository: str
-    """owner/name, and a path where it has one"""
+    """owner/name, and a path if it has one"""
     ref: str
 
     @property
@@ -56,7 +56,7 @@ class Action:
 
 
 def actions(files: Mapping[str, str]) -> list[Action]:
-    """That the files use and that are not the repository's own."""
+    """The actions in the files, without the repository's own."""
     named = (name.partition("@") for text in files.values() for name in _USES.findall(text))
     return sorted({Action(name, ref) for name, _, ref in named if ref and not name.startswith((".", "docker:"))})
 
@@ -75,7 +75,7 @@ def secrets(files: Mapping[str, str]) -> frozenset[str]:
 
 
 def matches(pattern: str, action: Action) -> bool:
-    """Whether a pattern of the allowed actions names it: `owner/name@*`, `owner/*`; names know no case."""
+    """Whether a pattern of the allowed actions matches: `owner/name@*`, `owner/*`; names are case-insensitive."""
     return fnmatchcase(str(action).lower(), pattern.lower())
 
 

@@ -1,6 +1,6 @@
-"""Requests that servers declare: the rules that need no knowledge of the protocol, for streams and for single answers.
+"""Declared requests: the rules that are independent of the protocol, for streams and for single answers.
 
-A suite of requests has them as its `declared`.
+A suite of requests uses them as its `declared`.
 """
 
 from __future__ import annotations

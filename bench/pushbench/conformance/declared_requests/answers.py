@@ -1,4 +1,4 @@
-"""What a request gets. All of these rules judge the same requests: of 16 clients at the same time, three of each."""
+"""The answers to requests. All of these rules judge the same requests: three from each of 16 concurrent clients."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ async def nothing_else_comes(clients: Clients) -> None:
 
 
 def tells_its_request(receipt: Receipt) -> bool:
-    """Whether what recognises a receipt has a value of its own request in it."""
+    """Whether the pattern of a receipt contains a value of its own request."""
     templates = [receipt.like, *(condition.json_is for condition in receipt.where)]
     return any({"id", "client", "time"} & set(values(template)) for template in templates)

@@ -1,4 +1,4 @@
-"""The clients of one running server that declares how requests are made: each has a connection of its own."""
+"""The clients of one running server that declares its requests: each has a connection of its own."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from pushbench.conformance.together import together
 from pushbench.machine.resources import Usage
 
 PROMPT = 5.0
-"""Seconds for an answer to begin, and for each part of one that has begun: a stream may have the pace of a speaker."""
+"""Seconds until an answer begins, and for each part of one that has begun: a stream may be as slow as speech."""
 MOST_EVENT = 64 << 10
 """Bytes of an event."""
 CLIENTS, EACH = 16, 3
-"""Clients that ask at the same time, and how often each does, for the rules about answers."""
+"""Clients that send requests at the same time, and requests of each, for the rules about answers."""
 
 
 @dataclass
 class Answer:
-    """What one request got."""
+    """The answer to one request."""
 
     name: str
     """of the request"""
     status: int = 0
     numbers: list[int | None] = field(default_factory=list)
-    """of its receipts, in the order in which they came; None where nothing says it"""
+    """of its receipts, in order of arrival; None if it has no number"""
     altered: list[str] = field(default_factory=list)
-    """what of them is not as it was asked for"""
+    """parts of receipts that differ from the request"""
     rest: list[str] = field(default_factory=list)
-    """errors, and what is not declared"""
+    """errors, and undeclared messages"""
     ended: bool = False
-    """as it is declared"""
+    """in the declared way"""
 
 
 class Asker:
@@ -53,7 +53,7 @@ class Asker:
         self._asked = itertools.count()
 
     def send(self) -> Values:
-        """Send the next request; returns what it says."""
+        """Send the next request; returns its values."""
         number = next(self._asked)
         asked = Values(
             self._own.group, self._own.client, self._own.client * PER_CLIENT + number, time.time_ns() // 1000
@@ -62,7 +62,7 @@ class Asker:
         return asked
 
     async def ask(self, within: float | None = None) -> Answer:
-        """Send the next request, and take all of its answer. Raises Mismatch where there is none."""
+        """Send the next request, and read its whole answer. Raises Mismatch if there is none."""
         await self.connection.renew()
         asked = self.send()
         answer = await self.begin(asked, within)
@@ -70,7 +70,7 @@ class Asker:
         return answer
 
     async def begin(self, asked: Values, within: float | None = None) -> Answer:
-        """Take the head of an answer."""
+        """Read the head of an answer."""
         name = f"request {asked.id % PER_CLIENT} of client {asked.client}"
         return Answer(name, (await self.connection.head(name, within)).status)
 
@@ -122,7 +122,7 @@ class Asker:
         return body
 
     def _request(self, asked: Values) -> bytes:
-        """As the generator writes it."""
+        """The request as the generator writes it."""
         declaration, reader = self._declaration, self._reader
         assert declaration.request
         path, query = (
@@ -153,12 +153,12 @@ class Clients:
 
     @property
     def owes(self) -> int:
-        """How many receipts an answer owes."""
+        """The number of receipts that an answer owes."""
         request = self.declaration.request
         return request.stream.receipts if request and request.stream else 1
 
     async def asker(self, *, receive_buffer: int | None = None) -> Asker:
-        """A client that nobody has seen."""
+        """A client with a new number."""
         parts = urlsplit(self.target.url)
         address = parts.hostname or "127.0.0.1", parts.port or 80
         connection = Connection(address, PROMPT, receive_buffer, plain=True)
@@ -170,7 +170,7 @@ class Clients:
         return await together(self.asker() for _ in range(count))
 
     def whole(self, answer: Answer) -> None:
-        """Raises Mismatch unless an answer has all that it owes, once, and ended as it is declared."""
+        """Raises Mismatch unless an answer has each receipt exactly once, and ended in the declared way."""
         expected = f"{self.owes} tokens for {answer.name}" if self.owes > 1 else f"the answer to {answer.name}"
         if len(answer.numbers) != self.owes:
             raise Mismatch(expected, answer.rest[0] if answer.rest else len(answer.numbers))
@@ -182,7 +182,7 @@ class Clients:
             raise Mismatch(expected, "a stream without its end")
 
     async def traffic(self) -> list[Answer]:
-        """Some requests, made once; every rule about answers judges these."""
+        """The answers to some requests, made once; every rule about answers judges these."""
         if self._traffic is None:
             self._traffic = [
                 answer for each in await together(map(_several, await self.askers(CLIENTS))) for answer in each
@@ -190,7 +190,7 @@ class Clients:
         return self._traffic
 
     def usage(self) -> Usage:
-        """What the server uses now."""
+        """The server's current usage."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
@@ -201,10 +201,10 @@ class Clients:
         present, self._present = self._present, []
         for connection in present:
             connection.close()
-        await asyncio.sleep(0)  # the transports' turn to close
+        await asyncio.sleep(0)  # lets the transports close
 
     def require(self, present: object, key: str) -> None:
-        """Raises NotAsked where the protocol does not declare something."""
+        """Raises NotAsked if the protocol does not declare something."""
         if not present:
             raise NotAsked(f"the protocol declares no `{key}`")
 

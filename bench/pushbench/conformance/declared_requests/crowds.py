@@ -8,11 +8,11 @@ from pushbench.conformance.rule import rule
 from pushbench.conformance.together import together
 
 CROWD, WITHIN = 200, 10.0
-"""Clients, and seconds until each has an answer that has begun."""
+"""Clients, and seconds until the answer of each has begun."""
 LEAVING, STAYING = 10, 10
 SLOW = 20
 RECEIVE_BUFFER = 4096
-"""Bytes: little room in the kernel for what is not read."""
+"""Bytes: little room in the kernel for unread data."""
 
 
 @rule(

@@ -1,4 +1,4 @@
-"""The suite `location`: its rules, in the order in which they are read and checked, and its clients."""
+"""The suite `location`: its rules, in the order of the text and of checking, and its clients."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushbench.conformance.target import Target
 
 
 def rules(protocol: ModuleType) -> tuple[Rule, ...]:
-    """Those of all transports, of those that are like this one, and its own."""
+    """The rules of all transports, of similar transports, and of this one alone."""
     member = protocol.ProtocolMember
     transport = polls if issubclass(member, Poller) else pushing
     alike = [over_http, transport] if issubclass(member, HTTPMember) else [transport]

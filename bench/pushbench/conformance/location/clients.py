@@ -1,4 +1,4 @@
-"""The clients of one running location server: each rule gets members of groups that nobody has used."""
+"""The clients of one running location server: each rule gets members of unused groups."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MEMBERS_AT_END = 12
 
 @dataclass(frozen=True)
 class Farewell:
-    """What became of a server with members after SIGTERM."""
+    """The end of a server with members after SIGTERM."""
 
     ends: Sequence[str]
-    """For each member what was wrong with its end; empty when it ended as its transport says."""
+    """For each member, the fault in its end; empty if it ended as its transport requires."""
     latecomer_served: bool
     exit: Exit
 
@@ -55,18 +55,18 @@ class Clients:
         return self._protocol_member.tells_of_all
 
     def group(self) -> str:
-        """A group that nobody has used."""
+        """An unused group."""
         return f"group-{next(self._numbers)}"
 
     def usage(self) -> Usage:
-        """What the server uses now."""
+        """The server's current usage."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
         return usage
 
     async def output_bytes(self) -> int:
-        """How much of what the server printed is kept."""
+        """The size of the server's output that is kept."""
         return await asyncio.to_thread(self.target.output_bytes)
 
     async def connect(self, *, receive_buffer: int | None = None) -> Connection:
@@ -94,7 +94,7 @@ class Clients:
         return await together(self.member(group, within=within) for _ in range(count))
 
     async def metrics(self) -> tuple[int, int]:
-        """The groups and the listeners that /metricz tells of."""
+        """The groups and the listeners in /metricz."""
         answer = await self.ask("GET", "/metricz")
         try:
             told = json.loads(answer.body)
@@ -113,7 +113,7 @@ class Clients:
             await member.close()
         for connection in connections:
             connection.close()
-        await asyncio.sleep(0)  # the transports' turn to close
+        await asyncio.sleep(0)  # lets the transports close
 
     async def farewell(self) -> Farewell:
         """End the server once; every rule about its end judges this one end."""
@@ -125,7 +125,7 @@ class Clients:
         groups = [self.group() for _ in range(MEMBERS_AT_END // 4)]
         members = [member for group in groups for member in await self.members(group)]
         waiting = [asyncio.create_task(end_of(member)) for member in members]
-        await asyncio.sleep(0.1)  # they wait for news
+        await asyncio.sleep(0.1)  # they are waiting for news
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         await begins_to_end(waiting, ending, self.target.replicas)
         try:
@@ -140,7 +140,7 @@ class Clients:
 
 
 async def end_of(member: Member) -> str:
-    """What is wrong with the end of a member's news; empty when nothing is."""
+    """The fault in the end of a member's news; empty if there is none."""
     try:
         await member.is_ended(within=10)
     except Mismatch as mismatch:

@@ -1,4 +1,4 @@
-"""How a server ends. All of these rules judge one end: SIGTERM with twelve members who wait for news."""
+"""How a server ends. All of these rules judge the same end: SIGTERM with twelve members who wait for news."""
 
 from __future__ import annotations
 

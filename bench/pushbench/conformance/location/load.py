@@ -9,8 +9,8 @@ from pushbench.conformance.location.clients import Clients
 from pushbench.conformance.rule import Mismatch, rule
 
 SHARED = 150
-"""Positions, and as many that are refused: 150 lines of either kind would be over 4 KiB, and all together more than
-the 8 KiB that may still be in the buffer of a program's standard output."""
+"""Positions, and the same number of refused ones: 150 lines of either kind would exceed 4 KiB. All together would
+exceed the 8 KiB that may still be in the buffer of a program's standard output."""
 
 
 @rule("150 positions, 150 that are refused and a member that leaves make a server print nothing.", limit_seconds=20)
@@ -23,6 +23,6 @@ async def no_log_line_per_position(clients: Clients) -> None:
         await member.is_refused("{" * (1 + number % 3), "a position that is no JSON")
     leaver.reset()
     await member.share()
-    await asyncio.sleep(0.1)  # a log may be written by a thread of its own
+    await asyncio.sleep(0.1)  # a log may be written by a separate thread
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output", printed)

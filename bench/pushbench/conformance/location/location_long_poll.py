@@ -1,4 +1,4 @@
-"""The protocol `location-long-poll`: polls that are held until there is news. And the rules that only it has."""
+"""The protocol `location-long-poll`: polls that are held until there is news. With the rules that only it has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_WAITS = ("0", "26", "-1", "1.5", "abc", "")
 
 
 class ProtocolMember(Poller):
-    """A poll stays on its way until it is answered, also where a rule has not waited for that."""
+    """A poll stays in progress until it is answered, even if a rule has stopped waiting for it."""
 
     _held: asyncio.Task[News] | None = None
 
@@ -34,7 +34,7 @@ class ProtocolMember(Poller):
         return news
 
     async def _take(self, wait: int = LONGEST) -> News:
-        """The answer to the held poll, which may have come before anybody waited for it."""
+        """The answer to the held poll, which may have arrived before the rule waits for it."""
         news = await asyncio.shield(self.hold(wait))
         self._held = None
         return news
@@ -81,7 +81,7 @@ async def own_position_ends_no_poll(clients: Clients) -> None:
     group = clients.group()
     reader, other = await longpoller(clients, group), await longpoller(clients, group)
     held = reader.hold()
-    await asyncio.sleep(QUIET)  # until it is there
+    await asyncio.sleep(QUIET)  # until it has arrived
     await reader.share()
     await asyncio.sleep(QUIET)
     if held.done():

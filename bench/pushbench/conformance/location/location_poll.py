@@ -1,4 +1,4 @@
-"""The protocol `location-poll`: short polling. And the rule that only it has."""
+"""The protocol `location-poll`: short polling. With the rule that only it has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol `location-sse`: server-sent events. And the rules that only it has."""
+"""The protocol `location-sse`: server-sent events. With the rules that only it has."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from pushbench.conformance.rule import Mismatch, escaped, rule
 
 MEDIA_TYPE = re.compile(r'text/event-stream(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
 FLOOD, BATCH = 60_000, 500
-"""Positions at most until a client that does not read is disconnected: 200 bytes each, 12 MB in all. Kernels keep 6 MB
-of them or less."""
+"""Maximum positions until a client that does not read is disconnected: 200 bytes each, 12 MB in all. Kernels hold at
+most 6 MB of them."""
 
 
 class ProtocolMember(HTTPMember):
     _coming: asyncio.Task[bytes] | None = None
-    """a part of the stream that is waited for"""
+    """the part of the stream that is awaited"""
 
     async def join_group(self, within: float) -> None:
         self._events, self._ready = Events(), deque[Event]()
@@ -44,7 +44,7 @@ class ProtocolMember(HTTPMember):
     async def next_news(self, within: float) -> News | None:
         deadline = time.monotonic() + within
         while not self._ready:
-            # A piece that has not come in time is not lost: the next call waits for it.
+            # A piece that is late is not lost: the next call waits for it.
             self._coming = self._coming or asyncio.create_task(self.asks.piece(within=60))
             done, _ = await asyncio.wait({self._coming}, timeout=max(0, deadline - time.monotonic()))
             if not done:

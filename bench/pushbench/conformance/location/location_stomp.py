@@ -1,6 +1,6 @@
-"""The protocol `location-stomp`: STOMP 1.2 over WebSocket on /stomp. And the rules that only it has.
+"""The protocol `location-stomp`: STOMP 1.2 over WebSocket on /stomp. With the rules that only it has.
 
-A member gets its own positions back, too, and passes over them: a simple broker sends to all who subscribe.
+A member also gets its own positions and skips them: a simple broker sends to all subscribers.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class ProtocolMember(SocketMember):
         await self.send("SEND", body, destination=f"/app/group.{self.group}{to}", content_length=length)
 
     async def body(self, subscription: str, within: float, *, past: str = "") -> str | None:
-        """The body of the next message of a subscription; None where none comes in time.
+        """The body of the next message of a subscription; None if none arrives in time.
 
-        Messages of the subscription `past` are passed over.
+        Messages of the subscription `past` are skipped.
         """
         while (message := await self.message(within)) is not None:
             frame = Frame.decode(message)
@@ -64,7 +64,7 @@ class ProtocolMember(SocketMember):
         return None
 
     async def put(self, body: str) -> None:
-        """A position with its user; what is no JSON object goes as it is."""
+        """Send a position with its user; a body that is not a JSON object is sent unchanged."""
         try:
             said = json.loads(body)
         except ValueError:

@@ -1,4 +1,4 @@
-"""The protocol `location-websocket`: JSON text frames. And the rules that only it has."""
+"""The protocol `location-websocket`: JSON text frames. With the rules that only it has."""
 
 from __future__ import annotations
 

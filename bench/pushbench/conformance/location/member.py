@@ -1,4 +1,4 @@
-"""One simulated user of a group: the language of the rules, whatever the transport.
+"""One simulated user of a group: the vocabulary of the rules, whatever the transport.
 
 A protocol is a module of this package, named after it, whose class `ProtocolMember` derives from `Member`.
 """
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pushbench.conformance.location.clients import Clients
 
 PROMPT = 2.0
-"""Seconds for what a healthy server does at once: a thousand times what it takes, so that a busy machine breaks no
-rule."""
+"""Seconds for what a healthy server does at once: a thousand times its usual time, so that no rule fails because of a
+busy machine."""
 QUIET = 0.15
-"""Seconds in which nothing may come that would come at once."""
+"""Seconds in which an unwanted prompt message would arrive."""
 
 
 class Member(ABC):
     tells_of_before: ClassVar[bool] = True
-    """The first news has the positions from before."""
+    """The first news has the earlier positions."""
     tells_of_all: ClassVar[bool] = True
-    """Each position is told of, also where a newer one of the same user has come."""
+    """Each position is delivered, even if a newer one of the same user has arrived."""
 
     def __init__(self, clients: Clients, group: str, user: str) -> None:
         self.clients, self.group, self.user = clients, group, user
@@ -37,30 +37,30 @@ class Member(ABC):
 
     @abstractmethod
     async def join(self, within: float) -> None:
-        """Become a member: whatever others share from now on comes. Sets `first`."""
+        """Become a member: positions that others share from now on arrive. Sets `first`."""
 
     @abstractmethod
     async def put(self, body: str) -> None:
-        """Share what may be no position. Raises Mismatch where the transport says that it was not accepted."""
+        """Share a body that may be no position. Raises Mismatch if the transport reports that it was not accepted."""
 
     @abstractmethod
     async def is_refused(self, body: str, what: str) -> None:
-        """Share what is no position, and see the refusal."""
+        """Share a body that is no position, and check its refusal."""
 
     @abstractmethod
     async def next_news(self, within: float) -> News | None:
-        """The next news; None where none comes in time."""
+        """The next news; None if none arrives in time."""
 
     @abstractmethod
     async def is_ended(self, within: float) -> None:
-        """The server ends what the member waits for, as the transport says. Raises Mismatch where it does not."""
+        """Raises Mismatch unless the server ends what the member waits for, as the transport requires."""
 
     @abstractmethod
     def reset(self) -> None:
         """End every connection with a TCP reset."""
 
     async def close(self) -> None:  # noqa: B027 - connections of HTTP are closed by the clients
-        """Close what the clients do not know of."""
+        """Close connections that are not registered with the clients."""
 
     def next_position(self, **changes: object) -> Position:
         self._seq += 1
@@ -68,7 +68,7 @@ class Member(ABC):
         return {"user": self.user, **place, "seq": self._seq, "sentAt": 1_764_000_000_000_000 + self._seq, **changes}
 
     async def share(self, **changes: object) -> Position:
-        """Share a position, and return what others are told of it."""
+        """Share a position, and return it as others receive it."""
         position = self.next_position(**changes)
         await self.put(body_of(position))
         return position
@@ -83,7 +83,7 @@ class Member(ABC):
         return self._received.popleft()
 
     async def receives(self, *positions: Position) -> None:
-        """The next positions are these, in this order."""
+        """Raises Mismatch unless these are the next positions, in this order."""
         for position in positions:
             if (seen := await self.receive(f"position {position['seq']} of {position['user']}")) != position:
                 raise Mismatch(f"{position} at {self.user}", seen)
@@ -96,5 +96,5 @@ class Member(ABC):
 
 
 def body_of(position: Position) -> str:
-    """What a client puts: a position without its user."""
+    """The body that a client puts: a position without its user."""
     return json.dumps({name: value for name, value in position.items() if name != "user"})

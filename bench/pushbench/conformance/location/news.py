@@ -1,4 +1,4 @@
-"""Positions and the news that tell of them, as the contract has them. Pure."""
+"""Positions and the news that contain them, as in the contract. Pure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class News:
 
 
 def by_user(positions: Sequence[Position]) -> list[Position]:
-    """News may have them in any order."""
+    """The positions sorted by user: news may have them in any order."""
     return sorted(positions, key=lambda position: str(position["user"]))
 
 
 def news_of(text: str | bytes) -> News:
-    """What a server tells. Raises Mismatch for anything that is no news, or has two positions of one user."""
+    """A server's news. Raises Mismatch for invalid news, or two positions of one user."""
     try:
         said = json.loads(text)
     except ValueError:

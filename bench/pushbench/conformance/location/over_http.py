@@ -1,4 +1,4 @@
-"""Members who put their positions by requests. And the rules about requests, of all transports that have them."""
+"""Members who put their positions by requests. With the rules about requests, for all transports that have them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pushbench.conformance.rule import Mismatch, escaped, rule
 MOST_BODY = 65_536
 """Bytes of the largest body that a server accepts, the same for every server."""
 KEPT = 120
-"""Requests on one connection. Some servers end a connection after 100 unless they are told otherwise."""
+"""Requests on one connection. By default, some servers end a connection after 100."""
 PUT_SECONDS = 5.0
-"""A put may be one of hundreds on a server that has just begun, as a join may."""
+"""Like a join, a put may be one of hundreds on a server that has just started."""
 NO_IDS = ("a%20b", "a.b", "%C3%A9", "x" * 65, "a%00")
 NO_PATHS = ("/", "/groups", "/groups/g", "/groups/g/positions/u/x", "/groups/g/nothing", "/error", "/actuator")
 METHODS = {
@@ -37,7 +37,7 @@ class HTTPMember(Member):
 
     @abstractmethod
     async def join_group(self, within: float) -> None:
-        """Ask for the first news, and set `first`."""
+        """Request the first news, and set `first`."""
 
     async def put(self, body: str) -> None:
         require(204, await self._put(body), f"the position {escaped(body)}")
@@ -144,6 +144,6 @@ async def refusals_are_json(clients: Clients) -> None:
 async def connection_is_kept(clients: Clients) -> None:
     body, connection = (await a_body(clients)).encode(), await clients.connect()
     for number in range(1, KEPT + 1):
-        # Never over another connection, as `ask` may.
+        # Always over this connection; `ask` may open another one.
         connection.write(connection.request("PUT", "/groups/kept/positions/user", body, JSON))
         require(204, await connection.answer(f"request {number} of a connection"), f"request {number} of a connection")

@@ -1,4 +1,4 @@
-"""Members who ask for news. And the rules about answers, held or not."""
+"""Members who poll for news. With the rules about answers, held or not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE = 0.02
 
 
 class Poller(HTTPMember):
-    """Asks for news over a connection of its own."""
+    """Polls for news over a connection of its own."""
 
     tells_of_all = False
 
@@ -37,7 +37,7 @@ class Poller(HTTPMember):
         return news_of(answer.body)
 
     async def poll(self, **query: object) -> News:
-        """The answer to one poll, from the last version that the member knows on."""
+        """The answer to one poll, from the last version that the member has."""
         news = self.news_in(await self.asks.ask("GET", self.path(**{"since": self.version, **query})))
         self.version = news.version
         return news

@@ -1,4 +1,4 @@
-"""The rules about transports that tell of each position: a listener that leaves, and one that does not read."""
+"""The rules about transports that push each position: a listener that leaves, and one that does not read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushbench.conformance.location.clients import Clients
 from pushbench.conformance.rule import Mismatch, rule
 
 LEFT_WITHIN = 2.5
-"""2 s of the contract, and what a busy machine takes."""
+"""2 s in the contract, and a margin for a busy machine."""
 
 
 @rule("Each position is told of, also where the same user shares the next one at once: 50 come in their order.")
@@ -30,7 +30,7 @@ async def leaving_is_noticed(clients: Clients) -> None:
 
 
 async def _listeners(clients: Clients, count: int) -> None:
-    """Wait until /metricz tells of so many."""
+    """Wait until /metricz reports that many listeners."""
     deadline = time.monotonic() + LEFT_WITHIN
     while (present := (await clients.metrics())[1]) != count:
         if time.monotonic() > deadline:

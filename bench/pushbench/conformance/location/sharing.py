@@ -1,4 +1,4 @@
-"""What members of a group learn of each other, by whatever transport."""
+"""The positions that members of a group receive from each other, by whatever transport."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
 
 GROUPS, EACH = 25, 4
-"""Groups at once, and positions that each member shares one after another."""
+"""Concurrent groups, and positions that each member shares in sequence."""
 EXTREMES = (
     {"lat": 90, "lon": -180, "seq": 0, "sentAt": 0},
     {"lat": -90, "lon": 180, "seq": 2**53 - 1, "sentAt": 2**53 - 1},
@@ -71,7 +71,7 @@ async def first_news_has_the_newest(clients: Clients) -> None:
     for member in members:
         await member.share()
     newest = [await member.share() for member in members]
-    if clients.tells_of_all:  # a socket acknowledges nothing: the server has what another member was told of
+    if clients.tells_of_all:  # a socket acknowledges nothing: wait until another member has received them
         for _ in range(2 * len(members)):
             await witness.receive()
     seen = (await clients.member(group)).first.positions
@@ -118,7 +118,7 @@ async def many_groups_are_not_mixed(clients: Clients) -> None:
             await member.share(seq=number, sentAt=members.index(member))
 
     async def hear(member: Member, members: list[Member]) -> None:
-        """The last position of each other member, in whatever order; all of them where the transport tells of all."""
+        """Receive the last position of each other member, in any order, or all positions if the transport sends all."""
         last = {other.user: -1 for other in members if other is not member}
         while set(last.values()) != {EACH - 1}:
             seen = await member.receive("the positions of the others", within=5)

@@ -1,4 +1,4 @@
-"""Members over a WebSocket, whatever they say over it."""
+"""Members over a WebSocket, whatever protocol they use on it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SocketMember(Member):
             raise Mismatch("status 101", refused.response.status_code) from None
 
     async def message(self, within: float) -> str | None:
-        """The next message; None where none comes in time."""
+        """The next message; None if none arrives in time."""
         try:
             async with asyncio.timeout(within):
                 message = await self.socket.recv()
@@ -72,5 +72,5 @@ class SocketMember(Member):
         self.socket.transport.abort()
 
     async def close(self) -> None:
-        with contextlib.suppress(AttributeError):  # no connection came about, or asyncio's own of an aborted transport
+        with contextlib.suppress(AttributeError):  # no connection was made, or asyncio's own for an aborted transport
             self.socket.transport.abort()

@@ -1,4 +1,4 @@
-"""The table of bodies that are no posts."""
+"""The table of bodies that are not posts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 
 
 def bad_posts() -> dict[str, bytes]:
-    """Bodies that a server must refuse with 400, each under the name of what is wrong with it."""
+    """Bodies that a server must refuse with 400, each under the name of its fault."""
     return {case: text if isinstance(text, bytes) else text.encode() for case, text in (_texts() | _fields()).items()}
 
 
 def _texts() -> dict[str, str | bytes]:
-    """What is no JSON object."""
+    """Bodies that are not JSON objects."""
     good = _post()
     return {
         "nothing": "",
@@ -59,6 +59,6 @@ def _fields() -> dict[str, str | bytes]:
 
 
 def _post(**changes: object) -> str:
-    """A good post but for changes; an ellipsis removes a field."""
+    """A good post with changes; an ellipsis removes a field."""
     fields = {"title": "the title", "content": "the content"} | changes
     return json.dumps({name: value for name, value in fields.items() if value is not ...}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The clients of one running server of posts: what they do, in the words of the rules."""
+"""The clients of one running server of posts: their actions, in the vocabulary of the rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
 PROMPT = 5.0
-"""Seconds for what a healthy server does at once, a commit to the disk included: a hundred times what it takes."""
+"""Seconds for what a healthy server does at once, a commit to the disk included: a hundred times its usual time."""
 JSON_TYPE = ("Content-Type", "application/json")
 LOCATION = re.compile(r"/post/([1-9][0-9]{0,18})", re.ASCII)
 
@@ -33,24 +33,24 @@ class Post:
     content: str
 
     def encode(self, **more: object) -> bytes:
-        """As the body of a request; `more` are further fields, or replace these."""
+        """The body of a request; `more` are additional fields, or replace existing ones."""
         return json.dumps({"title": self.title, "content": self.content} | more, ensure_ascii=False).encode()
 
 
 @dataclass(frozen=True)
 class Farewell:
-    """What became of a server with clients after SIGTERM."""
+    """The end of a server with clients after SIGTERM."""
 
     late: Answer | Mismatch
-    """what a client got whose request was half sent at SIGTERM"""
+    """the answer to a client whose request was half sent at SIGTERM"""
     idle: list[Mismatch]
-    """what idle connections saw instead of the end of their stream"""
+    """the observations of idle connections that did not see the end of their stream"""
     newcomer_served: bool
     exit: Exit
 
 
 class Clients:
-    """Connections to one server. A rule opens as many as it needs; all are closed when it ends."""
+    """Connections to one server. A rule opens as many as it needs; all are closed at its end."""
 
     def __init__(self, server: str, target: Target) -> None:
         self.server, self.target = server, target
@@ -81,7 +81,7 @@ class Clients:
     # Posts
 
     def post(self, size: int = 40) -> Post:
-        """A post that no other rule has."""
+        """A post that differs from those of all other rules."""
         number = next(self._numbers)
         return Post(f"post {number}", f"what client {number} wrote".ljust(size, "."))
 
@@ -90,7 +90,7 @@ class Clients:
         return created(await connection.ask("POST", "/post", post.encode(), JSON_TYPE, within=within))
 
     async def read(self, connection: Connection, no: int, within: float | None = None) -> Post:
-        """The post of a number. Raises Mismatch unless the answer is exactly that."""
+        """The post with a number. Raises Mismatch unless the answer is exactly that."""
         answer = await connection.ask("GET", f"/post/{no}", within=within)
         if answer.status != 200:
             raise Mismatch(f"status 200 for /post/{no}", answer)
@@ -100,12 +100,12 @@ class Clients:
         raise Mismatch(f'{{"no":{no},"title":...,"content":...}}', escaped(answer.body))
 
     async def has(self, connection: Connection, no: int, post: Post) -> None:
-        """Raises Mismatch unless the post of a number is this one."""
+        """Raises Mismatch unless the number belongs to this post."""
         found = await self.read(connection, no)
         if found != post:
             raise Mismatch(f"post {no} as it was sent: {difference(post, found)}", difference(found, post))
 
-    # What the server uses
+    # The server's usage
 
     def usage(self) -> Usage:
         usage = self.target.tree.usage()
@@ -114,14 +114,14 @@ class Clients:
         return usage
 
     def open_sockets(self) -> int:
-        """How many sockets of any kind the server's processes hold."""
+        """The number of sockets of any kind that the server's processes hold."""
         return self.target.tree.open_sockets()
 
     async def output_bytes(self) -> int:
-        """How much of what the server printed is kept."""
+        """The size of the server's output that is kept."""
         return await asyncio.to_thread(self.target.output_bytes)
 
-    # The database, past the server
+    # The database, without the server
 
     @property
     def database(self) -> Running:
@@ -131,7 +131,7 @@ class Clients:
         raise Mismatch("a server that needs the service mysql", "a server.yml that does not say so")
 
     async def rows(self, *numbers: int) -> dict[int, Post]:
-        """The posts of these numbers that are in the table."""
+        """The posts with these numbers in the table."""
         wanted = ",".join(map(str, numbers)) or "0"
         question = f"SELECT no, HEX(title), HEX(content) FROM post WHERE no IN ({wanted})"  # noqa: S608 - numbers
         lines = (await self._ask(question)).splitlines()
@@ -139,11 +139,11 @@ class Clients:
         return {int(no): Post(_unhex(title), _unhex(content)) for no, title, content in fields}
 
     async def count(self) -> int:
-        """How many posts the table has."""
+        """The number of posts in the table."""
         return int(await self._ask("SELECT COUNT(*) FROM post"))
 
     async def database_connections(self) -> int:
-        """How many connections the server has to the database."""
+        """The number of the server's connections to the database."""
         connections = f"information_schema.processlist WHERE user = '{self._user}'"
         return int(await self._ask(f"SELECT COUNT(*) FROM {connections}"))  # noqa: S608 - ours
 
@@ -207,7 +207,7 @@ async def _fault(connection: Connection, within: float) -> Mismatch | None:
 
 
 def created(answer: Answer) -> int:
-    """The number in the answer of a new post. Raises Mismatch unless it is such an answer."""
+    """The number in the answer for a new post. Raises Mismatch unless it is such an answer."""
     if answer.status != 201:
         raise Mismatch("status 201", answer)
     location = answer.head.value("location")
@@ -220,7 +220,7 @@ def created(answer: Answer) -> int:
 
 
 def refused(answer: Answer, status: int, what: str) -> None:
-    """Raises Mismatch unless the answer is this status with {"error": "..."}."""
+    """Raises Mismatch unless the answer has this status and {"error": "..."}."""
     if answer.status != status:
         raise Mismatch(f"status {status} for {what}", answer)
     match answer.json():
@@ -230,7 +230,7 @@ def refused(answer: Answer, status: int, what: str) -> None:
 
 
 def difference(post: Post, other: Post) -> str:
-    """What of a post is not as in another one."""
+    """Where a post differs from another one."""
     name, text, rest = next(
         (
             (name, getattr(post, name), getattr(other, name))
@@ -245,7 +245,7 @@ def difference(post: Post, other: Post) -> str:
 
 
 async def collected(found: Callable[[], object], within: float, pause: float = 0.02) -> bool:
-    """Whether something becomes true in time."""
+    """Whether the condition becomes true in time."""
     deadline = time.monotonic() + within
     while not found():
         if time.monotonic() > deadline:

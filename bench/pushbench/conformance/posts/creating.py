@@ -1,4 +1,4 @@
-"""Posts are made, numbered and read."""
+"""Posts are created, numbered and read."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def unknown_post_is_404(clients: Clients) -> None:
     connection = await clients.connect()
     for no in ("999999999999", "0", "-1", "x", "1.5", "1e3", "9223372036854775808", "9" * 40, "%00", "1%20OR%201"):
         answer = await connection.ask("GET", f"/post/{no}")
-        if "%" in no and answer.status == 400:  # a server may refuse such a path by itself
+        if "%" in no and answer.status == 400:  # a server may refuse such a path before routing
             connection = await clients.connect()
         else:
             refused(answer, 404, f"GET /post/{no}")

@@ -12,7 +12,7 @@ from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
 
 UNREAD = 128 * MIB
-"""Bytes of the answers that nobody reads."""
+"""Bytes of unread answers."""
 SETTLED_SECONDS = 5.0
 
 
@@ -33,7 +33,7 @@ async def resets_leave_nothing(clients: Clients) -> None:
         requests = [octets if number % 2 else octets[:-9] for number, octets in enumerate(whole)]
         await together(map(vanish, victims, requests))
         await clients.create(witness, clients.post())
-    # The pool may have opened connections meanwhile.
+    # The pool may have opened connections in the meantime.
     if not await collected(lambda: clients.open_sockets() <= before + 10, SETTLED_SECONDS):
         raise Mismatch(f"{before} open sockets, as before, and those of the pool", clients.open_sockets())
     await comes_to_rest(witness)

@@ -8,7 +8,7 @@ from pushbench.conformance.posts.clients import JSON_TYPE, Clients, Post, create
 from pushbench.conformance.rule import Mismatch, escaped, rule
 
 CLOSINGS = 20
-"""Reactor Netty 1.3.8 forgets one in six requests with `Connection: close` that follow an answer at once."""
+"""Reactor Netty 1.3.8 drops one in six requests with `Connection: close` that immediately follow an answer."""
 
 
 @rule("A connection stays for the next request until one side says `Connection: close`, and then it ends.")
@@ -21,7 +21,7 @@ async def connection_is_kept(clients: Clients) -> None:
         if connection.opened != 1:
             raise Mismatch("one connection for good requests and unknown posts", "`Connection: close`")
     refused(await connection.ask("POST", "/post", b"{", JSON_TYPE), 400, "a body that is cut off")
-    await clients.read(connection, no)  # over another connection where the last answer said that this one ends
+    await clients.read(connection, no)  # over another connection if the last answer ended this one
     for _ in range(CLOSINGS):
         await connection.ask("GET", f"/post/{no}", None, ("Connection", "close"))
         await connection.is_ended("Connection: close")
@@ -48,7 +48,7 @@ async def pipelined_requests_are_answered_in_order(clients: Clients) -> None:
                 case {"title": post.title}:
                     continue
             raise Mismatch(f"the answer with {post.title!r}", escaped(answer.body))
-    # Reactor Netty before 1.3.8 reads nothing more after a last request that needs no database (reactor-netty#4361).
+    # Before 1.3.8, Reactor Netty stops reading after a last request that needs no database (reactor-netty#4361).
     if (answer := await connection.answer("the last of seven requests at once")).status != 200:
         raise Mismatch("status 200 for GET /healthz", answer)
     await clients.has(connection, numbers[0], posts[0])

@@ -1,4 +1,4 @@
-"""What a client may send, or do to its connection, without harm to anyone but itself."""
+"""What a client may send, or do to its connection, without harm to other clients."""
 
 from __future__ import annotations
 

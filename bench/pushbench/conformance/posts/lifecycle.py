@@ -1,4 +1,4 @@
-"""How a server ends. All of these rules judge one end: SIGTERM with idle connections and two half-sent requests."""
+"""How a server ends. All these rules judge the same end: SIGTERM with idle connections and two half-sent requests."""
 
 from __future__ import annotations
 

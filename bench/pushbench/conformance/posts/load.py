@@ -80,6 +80,6 @@ async def no_log_line_per_request(clients: Clients) -> None:
             await connection.ask(method, path, body, JSON_TYPE)
 
     await together(map(asking, connections))
-    await asyncio.sleep(0.1)  # a log may be written by a thread of its own
+    await asyncio.sleep(0.1)  # a log may be written by a separate thread
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output during {REQUESTS:,} requests", printed)

@@ -1,4 +1,4 @@
-"""What a server tells of its pool and its threads."""
+"""The server's report about its pool and its threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SETTLED_SECONDS = 2.0
 
 
 async def metrics(connection: Connection) -> dict[str, int | None]:
-    """What /metricz says. Raises Mismatch unless it has the form of the contract."""
+    """The values in /metricz. Raises Mismatch unless they have the form of the contract."""
     answer = await connection.ask("GET", "/metricz")
     said = answer.json()
     if answer.status != 200 or not isinstance(said, dict) or sorted(said) != sorted(NAMES):
@@ -57,7 +57,7 @@ async def metricz_follows_the_load(clients: Clients) -> None:
 
 
 async def comes_to_rest(witness: Connection) -> None:
-    """Raises Mismatch unless soon nobody uses the pool or waits for it."""
+    """Raises Mismatch unless the pool is soon unused, and no request waits for it."""
     deadline = time.monotonic() + SETTLED_SECONDS
     while (rest := await metrics(witness))["pool_active"] or rest["pool_waiting"]:
         if time.monotonic() > deadline:

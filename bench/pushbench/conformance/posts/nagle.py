@@ -1,4 +1,4 @@
-"""Whether a server turns Nagle's algorithm off, seen from outside by the time between two small answers."""
+"""Whether a server turns Nagle's algorithm off, measured from outside by the time between two small answers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ async def nagle_is_off(clients: Clients) -> None:
 
 
 async def gap(connection: Connection, *, delay: bool) -> float:
-    """Seconds between the answers to two requests that were sent at once."""
+    """Seconds between the answers to two requests that were sent together."""
     connection.write(connection.request("GET", "/metricz") * 2)
-    connection.acknowledge()  # what still waits; not before the requests, which may change the kernel's mode
+    connection.acknowledge()  # of pending data; not before the requests, which may change the kernel's mode
     if delay:
         connection.delay_acknowledgements()
     await connection.answer("the first of two requests")

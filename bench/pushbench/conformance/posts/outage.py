@@ -1,4 +1,4 @@
-"""What a server makes of the loss of its database."""
+"""How a server handles the loss of its database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushbench.conformance.together import together
 
 ANSWER_SECONDS = 5.0
 RECOVERY_SECONDS = 6.0
-"""HikariCP waits longer from attempt to attempt to connect."""
+"""HikariCP increases its wait from one connection attempt to the next."""
 
 
 @rule(
@@ -45,7 +45,7 @@ async def outage_of_the_database_is_survived(clients: Clients) -> None:
 
 
 async def _works_again(clients: Clients, connection: Connection, until: float) -> None:
-    """A post is created on the connection that was open all the time."""
+    """Check that a post can be created on the connection that was open all the time."""
     while True:
         answer = await connection.ask("POST", "/post", clients.post().encode(), JSON_TYPE, within=ANSWER_SECONDS)
         if answer.status == 201:

@@ -1,4 +1,4 @@
-"""What a server must refuse, and how."""
+"""Requests that a server must refuse, and how."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METHODS = {
     "/metricz": ("GET", ("POST", "DELETE")),
     "/healthz": ("GET", ("POST", "DELETE")),
 }
-"""The allowed method of each path, and some that are not."""
+"""The allowed method of each path, and some methods that are not allowed."""
 UNKNOWN = ("/", "/posts", "/post/", "/post/1/", "/post/1/title", "/error", "/metrics", "/actuator", "/index.html")
 
 
@@ -77,7 +77,7 @@ async def _in_chunks(connection: Connection, body: bytes) -> Answer:
 
 
 async def _is_never_taken(connection: Connection, body: bytes) -> None:
-    """A server need not read so much before it closes, and its answer may then be lost in a reset."""
+    """A server may close before it has read so much, and its answer may then be lost in a reset."""
     try:
         answer = await connection.ask("POST", "/post", body, JSON_TYPE)
     except Closed:

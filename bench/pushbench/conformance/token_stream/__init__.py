@@ -1,4 +1,4 @@
-"""The suite `token-stream`: its rules, in the order in which they are read and checked, and its clients."""
+"""The suite `token-stream`: its rules, in the order of the text and of checking, and its clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the characters of a paced stream came, and what that says. Pure."""
+"""The arrival times of the characters of a paced stream, and checks of them. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import pairwise
 from pushbench.conformance.rule import Mismatch
 
 TOLERANCE = 0.05
-"""Seconds. The first stream of a server that has just started begins up to 21 ms before the head of its answer."""
+"""Seconds. The first stream of a freshly started server begins up to 21 ms before the head of its answer."""
 END = 20
-"""Characters at the end of the text by which a drift is seen."""
+"""Characters at the end of the text that reveal a drift."""
 
 
 @dataclass(frozen=True)
 class Arrivals:
-    """When the characters of a paced stream came."""
+    """The arrival times of the characters of a paced stream."""
 
     pace: int
     asked: float
@@ -24,16 +24,16 @@ class Arrivals:
     times: Sequence[float]
 
     def early(self) -> list[float]:
-        """Seconds by which each character came before it can have been due: after the request was sent."""
+        """Seconds by which each character arrived before its earliest due time, counted from the request."""
         return [self.asked + number / self.pace - at for number, at in enumerate(self.times)]
 
     def late(self) -> list[float]:
-        """Seconds by which each character came after it was due, seen from the head of the answer."""
+        """Seconds by which each character arrived after it was due, counted from the head of the answer."""
         return [at - self.began - number / self.pace for number, at in enumerate(self.times)]
 
 
 def come_when_due(seen: Arrivals) -> None:
-    """None is early; one that is late by itself may be the fault of the machine, half of them are not."""
+    """No character is early. The machine may delay a single character, but not half of them."""
     if (early := max(seen.early())) > TOLERANCE:
         raise Mismatch(f"no character more than {_ms(TOLERANCE)} early", f"one {_ms(early)} early")
     if (late := sorted(seen.late())[len(seen.times) // 2]) > TOLERANCE:
@@ -41,14 +41,14 @@ def come_when_due(seen: Arrivals) -> None:
 
 
 def come_one_by_one(seen: Arrivals) -> None:
-    """Of characters that are sent in batches, most come together with the one before them."""
+    """If characters are sent in batches, most arrive together with the previous one."""
     together = sum(later - earlier < 0.25 / seen.pace for earlier, later in pairwise(seen.times))
     if together > (len(seen.times) - 1) / 2:
         raise Mismatch("characters one by one", f"{together} of {len(seen.times) - 1} together with the one before")
 
 
 def do_not_drift(seen: Arrivals) -> None:
-    """What delays some characters is no drift, which delays all at the end."""
+    """A delay of some characters is not a drift: a drift delays all characters at the end."""
     if not seen.times:
         raise Mismatch("a paced stream", "no event")
     if (late := min(seen.late()[-END:])) > TOLERANCE:

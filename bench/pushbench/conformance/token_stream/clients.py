@@ -22,18 +22,18 @@ from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
 PROMPT = 2.0
-"""Seconds for what a healthy server does at once: a thousand times what it takes, so that a busy machine breaks no
-rule."""
+"""Seconds for what a healthy server does at once: a thousand times its usual time, so that no rule fails because of a
+busy machine."""
 READERS, IDLE = 20, 5
 """Clients that read a stream when the server ends, and connections without a request."""
 SLOW = 2
-"""The pace of the streams that the server ends: none would end by itself within a minute."""
+"""The pace of the streams that the server's end interrupts: none would finish within a minute."""
 
 
 PACE, SEEN = 50, 21
-"""The pace of the stream whose characters are seen one by one, for 0.4 s."""
+"""The pace of the stream whose characters are timed one by one, for 0.4 s."""
 FAST = 300
-"""A pace whose period is no whole number of milliseconds, at which the text takes 0.7 s."""
+"""A pace whose period is not a whole number of milliseconds; the text takes 0.7 s."""
 
 
 @dataclass(frozen=True)
@@ -42,35 +42,35 @@ class Paced:
 
     slow: Arrivals
     fast: Arrivals
-    """to its last character"""
+    """up to its last character"""
 
 
 @dataclass(frozen=True)
 class Farewell:
-    """What became of a server with clients after SIGTERM."""
+    """The end of a server with clients after SIGTERM."""
 
     ends: list[str]
-    """For each stream what was wrong with its end; empty when it ended as HTTP says."""
+    """For each stream, the fault in its end; empty if it ended as HTTP requires."""
     latecomer_served: bool
-    """A client that came after the first end got a character all the same."""
+    """A client that connected after the first end still got a character."""
     exit: Exit
 
 
 @dataclass
 class Stream:
-    """One answer to a request for the text: its events as they come."""
+    """One answer to a request for the text: its events as they arrive."""
 
     connection: Connection
     asked: float
     """time.monotonic() when the request was sent"""
     head: Head
     began: float
-    """time.monotonic() when the head of the answer came"""
+    """time.monotonic() when the head of the answer arrived"""
     _events: Events = field(default_factory=Events)
     _ready: list[Event] = field(default_factory=list)
 
     async def next(self, within: float = PROMPT) -> Event | None:
-        """The next event; None at the end of the answer. `within` is for each part of the answer."""
+        """The next event; None at the end of the answer. `within` applies to each part of the answer."""
         while not self._ready:
             piece = await self.connection.piece(within)
             if not piece:
@@ -79,7 +79,7 @@ class Stream:
         return self._ready.pop(0)
 
     async def text(self, within: float = PROMPT) -> list[Event]:
-        """The events up to the last character, or to the end of the answer if that comes first."""
+        """The events up to the last character, or to the end of the answer if that is earlier."""
         events = []
         while event := await self.next(within):
             events.append(event)
@@ -95,7 +95,7 @@ class Stream:
         return events
 
     async def some(self, count: int, within: float = PROMPT) -> list[Event]:
-        """So many events. Raises Mismatch when the answer ends before."""
+        """The next `count` events. Raises Mismatch if the answer ends before."""
         events: list[Event] = []
         while len(events) < count:
             event = await self.next(within)
@@ -118,18 +118,18 @@ class Clients:
         return parts.hostname or "127.0.0.1", parts.port or 80
 
     def usage(self) -> Usage:
-        """What the server uses now."""
+        """The server's current usage."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
         return usage
 
     def open_sockets(self) -> int:
-        """How many sockets of any kind the server's processes hold."""
+        """The number of sockets of any kind that the server's processes hold."""
         return self.target.tree.open_sockets()
 
     async def output_bytes(self) -> int:
-        """How much of what the server printed is kept."""
+        """The size of the server's output that is kept."""
         return await asyncio.to_thread(self.target.output_bytes)
 
     async def connect(self, *, receive_buffer: int | None = None) -> Connection:
@@ -153,9 +153,9 @@ class Clients:
         connection: Connection | None = None,
         within: float = PROMPT,
     ) -> Stream:
-        """Ask for the text, on a new connection unless one is given, and wait for the head of the answer.
+        """Request the text, on a new connection unless one is given, and wait for the head of the answer.
 
-        `last` is for the field Last-Event-ID.
+        `last` is the value of the field Last-Event-ID.
         """
         connection = connection or await self.connect()
         asked = time.monotonic()
@@ -165,7 +165,7 @@ class Clients:
         return Stream(connection, asked, head, time.monotonic())
 
     async def active_streams(self) -> int:
-        """What /metricz says."""
+        """The number in /metricz."""
         answer = await self.ask("GET", "/metricz")
         with contextlib.suppress(ValueError):
             match json.loads(answer.body):
@@ -174,7 +174,7 @@ class Clients:
         raise Mismatch('{"active_streams": 0}, or another number', f"status {answer.status}, {escaped(answer.body)}")
 
     async def wait_for_active(self, count: int, what: str, within: float) -> None:
-        """Wait until /metricz tells this number of streams."""
+        """Wait until /metricz reports this number of streams."""
         deadline = time.monotonic() + within
         while (active := await self.active_streams()) != count:
             if time.monotonic() > deadline:
@@ -186,7 +186,7 @@ class Clients:
         present, self._present = self._present, []
         for connection in present:
             connection.close()
-        await asyncio.sleep(0)  # the transports' turn to close
+        await asyncio.sleep(0)  # lets the transports close
 
     async def paced(self) -> Paced:
         """Read paced streams once; every rule about their times judges these."""
@@ -195,7 +195,7 @@ class Clients:
         return self._paced
 
     async def _arrivals(self, pace: int, count: int | None = None) -> Arrivals:
-        """Read a paced stream to its last character, or so many of them."""
+        """Read a paced stream up to its last character, or up to `count` of them."""
         stream = await self.stream(pace=pace)
         events = await (stream.text() if count is None else stream.some(count))
         return Arrivals(pace, stream.asked, stream.began, [event.at for event in events])
@@ -226,7 +226,7 @@ class Clients:
 
 
 async def _end_of(stream: Stream) -> str:
-    """What is wrong with the end of a stream; empty when nothing is."""
+    """The fault in the end of a stream; empty if there is none."""
     try:
         await stream.rest(within=10)
     except Mismatch as mismatch:

@@ -1,4 +1,4 @@
-"""What a connection is: kept for many requests, not compressed, and no burden to others."""
+"""Connections: kept for many requests, not compressed, and no burden to others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.clients import Clients
 
 KEPT = 120
-"""Requests on one connection. Some servers end a connection after 100 unless they are told otherwise."""
+"""Requests on one connection. By default, some servers end a connection after 100."""
 OFFERED = "gzip, deflate, br, zstd"
 
 

@@ -12,7 +12,7 @@ from pushbench.conformance.token_stream.delivery import is_character, numbered_f
 from pushbench.conformance.token_stream.text import LAST
 
 LISTENERS = 300
-"""More than the threads that servers with one for each request have by default."""
+"""More than the default number of threads in servers with one thread per request."""
 MIXED = 100
 SLOW_READERS = 100
 """Each with a stream of 8 kB, half of them paced."""

@@ -1,4 +1,4 @@
-"""What a stream delivers: every character of the text once, in order, and then an end."""
+"""The content of a stream: every character of the text once, in order, and then an end."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.clients import Clients, Stream
 
 WITHIN = 1.25
-"""Seconds until a stream ends whose client has left: 1 s, and what a busy machine takes to tell it."""
+"""Seconds until the stream of a client that has left ends: 1 s, and a margin until a busy machine reports it."""
 PACES = (1, 2, 50)
 IDLE = 3.0
-"""Seconds until the streams of the rule before are forgotten."""
+"""Seconds until the streams of the previous rule are gone."""
 
 CLOSED = 5.0
 """Seconds until a server has closed the sockets of clients that have vanished."""
@@ -41,7 +41,7 @@ async def leaving_stops_the_work(clients: Clients) -> None:
 async def leaving_at_once_leaves_no_work(clients: Clients) -> None:
     await clients.wait_for_active(0, "the streams before have ended", IDLE)
     await together(_ask_and_leave(clients, number) for number in range(20))
-    await asyncio.sleep(0.1)  # the last may not have begun yet
+    await asyncio.sleep(0.1)  # the last one may not have begun yet
     await clients.wait_for_active(0, "all clients have left", WITHIN)
 
 
@@ -60,12 +60,12 @@ async def resets_leave_no_socket(clients: Clients) -> None:
 async def _ask_and_leave(clients: Clients, number: int) -> None:
     connection = await clients.connect()
     connection.write(connection.request("GET", clients.target_of(pace=1)))
-    await asyncio.sleep(number * 0.0005)  # at another moment of the request each
+    await asyncio.sleep(number * 0.0005)  # each at another moment of the request
     connection.reset() if number % 2 else connection.close()
 
 
 async def _listen(clients: Clients, pace: int) -> Stream:
-    """A client that has its first character."""
+    """The stream of a client that has received its first character."""
     stream = await clients.stream(pace=pace)
     await stream.some(1)
     return stream

@@ -11,10 +11,10 @@ from pushbench.conformance.token_stream.clients import Clients
 from pushbench.conformance.token_stream.text import LAST
 
 AT_ONCE, EACH = 5, 30
-"""Clients at once, and how many short streams and refused requests each of them asks for: 150 lines of either kind
-would be 4 KiB, and all together more than the 8 KiB that may still be in the buffer of a program's standard output."""
+"""Concurrent clients, and the number of short streams and of refused requests for each. 150 lines of either kind would
+be 4 KiB. All together would exceed the 8 KiB that may still be in the buffer of a program's standard output."""
 LEAVING = 20
-"""Clients that leave, whose broken connections would be a stack trace each."""
+"""Clients that leave; a server might print a stack trace for each broken connection."""
 
 
 @rule("150 streams, 150 refused requests and 20 clients that leave make a server print nothing.", limit_seconds=20)
@@ -25,7 +25,7 @@ async def no_log_line_per_request(clients: Clients) -> None:
         stream = await clients.stream(pace=100)
         await stream.some(1)
         stream.connection.reset() if number % 2 else stream.connection.close()
-    await asyncio.sleep(0.1)  # a log may be written by a thread of its own
+    await asyncio.sleep(0.1)  # a log may be written by a separate thread
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output", printed)
 

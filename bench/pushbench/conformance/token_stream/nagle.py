@@ -1,9 +1,9 @@
-"""Whether a server turns Nagle's algorithm off, seen from outside by the times of small events.
+"""Whether a server turns Nagle's algorithm off, measured from outside by the times of small events.
 
-With Nagle's algorithm a server's kernel holds an event back while an earlier one is not acknowledged. A client that
-delays its acknowledgements then gets the events of 40 ms (on Linux) together. A client that acknowledges at once gets
-each when it was sent. A server that is late for another reason is late for both clients, so the rule compares them and
-raises no alarm on a busy machine.
+With Nagle's algorithm, a server's kernel holds back an event until an earlier one is acknowledged. A client that delays
+its acknowledgements then gets the events of 40 ms (on Linux) together. A client that acknowledges at once gets each
+event when it was sent. A server that is late for another reason is late for both clients. Comparing them therefore
+avoids false alarms on a busy machine.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.clients import Clients
 
 PACE, EVENTS = 250, 100
-"""One event every 4 ms, for 0.4 s: ten in the time of a delayed acknowledgement. Eight of them are held back for 8 ms
-or longer."""
+"""One event every 4 ms, for 0.4 s: ten during a delayed acknowledgement. Eight of them are held back for 8 ms or
+longer."""
 HELD_SECONDS = 0.008
 MOST = 1 / 2
 
@@ -32,7 +32,7 @@ async def nagle_is_off(clients: Clients) -> None:
 
 
 async def _lateness(clients: Clients, *, delay: bool) -> list[float]:
-    """Seconds by which events come later than the most punctual one of the stream."""
+    """Seconds by which events arrive later than the most punctual event of the stream."""
     stream = await clients.stream(pace=PACE)
     late = []
     for number in range(EVENTS):
@@ -43,7 +43,7 @@ async def _lateness(clients: Clients, *, delay: bool) -> list[float]:
 
 
 def waits_for_acknowledgements(delayed: Sequence[float], prompt: Sequence[float]) -> bool:
-    """Whether most events come late where acknowledgements are delayed, and far fewer where they are not."""
+    """Whether most events are late with delayed acknowledgements, and far fewer without."""
     return _held(delayed) >= MOST and _held(prompt) <= MOST / 2
 
 

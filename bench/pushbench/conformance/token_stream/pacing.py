@@ -1,4 +1,4 @@
-"""When the characters of a stream come: each of its own when it is due, or without a pause."""
+"""When the characters of a stream arrive: each when it is due, or without a pause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server refuses: values out of their range, other paths and methods, and large bodies."""
+"""What a server refuses: values out of range, other paths and methods, and large bodies."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def refusals_are_json(clients: Clients) -> None:
         "an unknown path": await clients.ask("GET", "/nothing-here"),
         "a wrong method": await clients.ask("POST", clients.path, b""),
         "a large body": await clients.ask("GET", clients.path, body),
-        # As EventSource asks, which accepts nothing else.
+        # As EventSource does, which accepts nothing else.
         "?pace=0 from an EventSource": await clients.ask(
             "GET", clients.target_of(0), None, ("Accept", "text/event-stream")
         ),
@@ -90,7 +90,7 @@ def require(status: int, answer: Answer, what: str) -> None:
 
 
 async def in_pieces(clients: Clients, body: bytes) -> Answer:
-    """The answer to a request whose body is in chunks, so that its length is not said before."""
+    """The answer to a request with a chunked body, which does not announce its length."""
     connection = await clients.connect()
     connection.write(connection.head_of("GET", clients.path, ("Transfer-Encoding", "chunked")) + in_chunks(body))
     return await connection.answer(f"GET {clients.path}")

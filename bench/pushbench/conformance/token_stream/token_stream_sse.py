@@ -1,4 +1,4 @@
-"""The protocol `token-stream-sse`: server-sent events on GET /stream. And the rules about their form."""
+"""The protocol `token-stream-sse`: server-sent events on GET /stream. With the rules about their form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The players of one running server: each rule gets rooms of a length that no other rule has used."""
+"""The players of one running server: each rule gets rooms of a length that no other rule uses."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ SEATS = 6
 COUNTDOWN = 1.0
 """Seconds from the countdown of a room to its start."""
 SHORTEST = 20
-"""Characters of the shortest game that a rule gets, which are two events of 16 keys."""
+"""Characters of the shortest game of a rule: two events of 16 keys."""
 ROOMS_AT_END = 2
 
 
 @dataclass(frozen=True)
 class Farewell:
-    """What became of a server with players after SIGTERM."""
+    """The end of a server with players after SIGTERM."""
 
     codes: Counter[int]
-    """Of the players that read, the codes of their closes."""
+    """For the players that read, their close codes."""
     latecomer_served: bool
     exit: Exit
 
 
 class Clients:
     def __init__(self, server: str, target: Target, origin: Clients | None = None) -> None:
-        """`origin` are clients of the same server that these do not meet."""
+        """`origin` are clients of the same server that never meet these."""
         self.server, self.target = server, target
         self._users: Iterator[int] = origin._users if origin else itertools.count(1)
         self._lengths: Iterator[int] = origin._lengths if origin else itertools.count(SHORTEST)
@@ -70,18 +70,18 @@ class Clients:
         return f"user-{next(self._users)}"
 
     def length(self) -> int:
-        """A number of characters that no game has had, so that no other player is matched."""
+        """A number of characters that no other game has, so that no other player is matched."""
         return next(self._lengths)
 
     def usage(self) -> Usage:
-        """What the server uses now."""
+        """The server's current usage."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
         return usage
 
     async def output_bytes(self) -> int:
-        """How much of what the server printed is kept."""
+        """The size of the server's output that is kept."""
         return await asyncio.to_thread(self.target.output_bytes)
 
     # Over HTTP
@@ -102,7 +102,7 @@ class Clients:
         return await self.ask("POST", MATCHMAKE, octets, *(fields or (JSON,)))
 
     async def match(self, user: str, characters: int | None = None) -> str:
-        """The room that the server gives to a user."""
+        """The room that the server assigns to a user."""
         length = {} if characters is None else {"characters": characters}
         return room_in(await self.post(json.dumps({"userId": user, **length})))
 
@@ -124,9 +124,9 @@ class Clients:
         compression: str | None = None,
         within: float | None = None,
     ) -> Player:
-        """A player in no room. A small receive buffer makes the backlog in the kernel small."""
+        """A player in no room. A small receive buffer keeps the backlog in the kernel small."""
         within = PROMPT if within is None else within
-        # asyncio turns Nagle's algorithm off only where the protocol is named.
+        # asyncio turns Nagle's algorithm off only if the protocol is specified.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
         if receive_buffer:
@@ -154,7 +154,7 @@ class Clients:
         return player
 
     async def gathered(self, players: Sequence[Player], characters: int | None = None) -> str:
-        """Players join one room. Returns the room, which begins by itself where it is full."""
+        """Have players join one room. Returns the room; its game begins by itself when it is full."""
         characters = characters or self.length()
         rooms = {await self.match(player.user, characters) for player in players}
         if len(rooms) != 1:
@@ -173,14 +173,14 @@ class Clients:
         return players
 
     async def leaves(self, *players: Player) -> None:
-        """Players end their connections with a reset, and the server notices."""
+        """End the connections of players with a reset, and wait until the server notices."""
         before = await self.settled()
         for player in players:
             player.reset()
         await self._has(before - len(players), f"when {len(players)} have left")
 
     async def settled(self) -> int:
-        """How many players are in rooms, once the server has noticed that those of other rules have left."""
+        """The number of players in rooms, once the server has noticed that the players of other rules have left."""
         players = sum(bool(player.room) for clients in self._all for player in clients._players)
         await self._has(players, "when those of other rules have left")
         return players
@@ -193,7 +193,7 @@ class Clients:
             await asyncio.sleep(0.02)
 
     async def playing(self) -> int:
-        """How many players /metricz tells of."""
+        """The number of players in /metricz."""
         count = (await self.metrics()).get("players")
         if type(count) is not int:
             raise Mismatch("a number of players on /metricz", count)
@@ -207,7 +207,7 @@ class Clients:
             player.close()
         for connection in connections:
             connection.close()
-        await asyncio.sleep(0)  # the transports' turn to close
+        await asyncio.sleep(0)  # lets the transports close
 
     async def farewell(self) -> Farewell:
         """End the server once; every rule about its end judges this one end."""
@@ -219,8 +219,8 @@ class Clients:
         games = await together(self.game() for _ in range(ROOMS_AT_END))
         readers = [player for game in games for player in game[1:]]
         for game in games:
-            game[0].stop_reading()  # and so never answers the close
-        await self.connect()  # it asks for nothing
+            game[0].stop_reading()  # and therefore never answers the close
+        await self.connect()  # a connection that sends nothing
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         closes = [asyncio.create_task(reader.is_closed("SIGTERM", within=10)) for reader in readers]
         await begins_to_end(closes, ending, self.target.replicas)
@@ -236,13 +236,13 @@ class Clients:
 
 
 async def begins(player: Player) -> None:
-    """The countdown and the start come."""
+    """Wait for the countdown and the start."""
     await player.next("pvp:countdown", PROMPT)
     await player.next("pvp:start", COUNTDOWN + PROMPT)
 
 
 async def _code(close: asyncio.Task[int]) -> int:
-    """0 where the connection stayed open."""
+    """The close code; 0 if the connection stayed open."""
     try:
         return await close
     except Mismatch:

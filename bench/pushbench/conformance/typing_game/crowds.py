@@ -11,8 +11,8 @@ from pushbench.conformance.typing_game.clients import SEATS, Clients, begins
 from pushbench.conformance.typing_game.player import WRONG
 
 FLOOD, BATCH = 60_000, 250
-"""States at most until a player that does not read is disconnected: over 200 bytes each, 12 MB in all. Kernels keep
-6 MB of them or less, and a server 1 MiB."""
+"""Maximum states until a player that does not read is disconnected: over 200 bytes each, 12 MB in all. Kernels hold at
+most 6 MB of them, and a server 1 MiB."""
 LONG = 64
 """Characters of a long userId."""
 
@@ -27,7 +27,7 @@ async def resets_harm_nobody(clients: Clients) -> None:
         victim.reset()
     states += [await typist.type(WRONG) for _ in range(20)]
     await together(survivor.receives(*states) for survivor in survivors)
-    for _ in range(2):  # a server on a busy machine may have read all this before it looked at the resets
+    for _ in range(2):  # a server on a busy machine may have read all this before it noticed the resets
         state = await typist.type(WRONG)
         await together(survivor.receives(state) for survivor in survivors)
 

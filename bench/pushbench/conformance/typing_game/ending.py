@@ -1,4 +1,4 @@
-"""How a game ends, and what comes after it."""
+"""How a game ends, and what follows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def finished_player_types_no_more(clients: Clients) -> None:
 
 
 async def play_to_the_end(players: list[Player]) -> None:
-    """One after another finishes, which are then their places."""
+    """The players finish one after another, which determines their places."""
     for typist in players:
         states = await typist.finish()
         await together(player.receives(*states) for player in players)

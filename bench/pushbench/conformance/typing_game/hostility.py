@@ -1,4 +1,4 @@
-"""What a client may do to its connection, without harm to anyone but itself."""
+"""What a client may do to its connection, without harm to other clients."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pushbench.conformance.upgrades import require_no_compression, require_refus
 @rule("A violation of RFC 6455 ends the connection that commits it and no other.")
 async def protocol_errors_harm_nobody(clients: Clients) -> None:
     witness = await clients.player()
-    mask = bytes(4)  # a mask of zeros leaves the payload as it is
+    mask = bytes(4)  # a mask of zeros leaves the payload unchanged
     unmasked = ('42["x","' + 1000 * "x" + '"]').encode()
     violations = {
-        # A server need not notice before the second frame: uWebSockets takes the first bytes of it for its mask.
+        # A server need not notice before the second frame: uWebSockets reads that frame's first bytes as the mask.
         "unmasked frames": 2 * (b"\x81\x7e" + len(unmasked).to_bytes(2, "big") + unmasked),
         "a reserved opcode": b"\x83\x82" + mask + b"{}",
         "a reserved bit": b"\xc1\x82" + mask + b"{}",

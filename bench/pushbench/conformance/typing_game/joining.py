@@ -13,7 +13,7 @@ from pushbench.conformance.typing_game.text import TEXT
 GATHERING = 2.0
 """Seconds that a room waits for further players after its first one."""
 EARLY = 0.05
-"""Seconds by which a server may be early: a timer of milliseconds, and what is on its way."""
+"""Seconds by which a server may be early: timers of milliseconds, and data in transit."""
 
 
 async def countdown_is_right(player: Player, room: str, users: list[str], within: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""How long seats and rooms are kept for players that do not come."""
+"""How long seats and rooms are kept for absent players."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.clients import SEATS, Clients
 
 SEAT_SECONDS = 10.0
-"""How long a seat is kept, and a room in which nobody is."""
+"""How long a seat is kept, and a room without players."""
 EARLY, LATE = 0.9, 0.6
 """Seconds before the end of that time, when a seat is still kept, and after it, when it is free."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What nobody takes: a seat in a room, and another room."""
+    """Unclaimed places: a seat in a room, and another room."""
 
     length: int
     room: str
@@ -33,7 +33,7 @@ class Kept:
 
     @property
     def seconds_left(self) -> float:
-        """Until a little before the end of the seat."""
+        """Seconds until a little before the end of the seat."""
         return self.since + SEAT_SECONDS - EARLY - time.monotonic()
 
 
@@ -42,7 +42,7 @@ class Kept:
     limit_seconds=30,
 )
 async def seats_and_rooms_are_kept_for_ten_seconds(clients: Clients) -> AsyncGenerator[None]:
-    """Both at the same time. A game begins 2 s after its first player, so the others come in the tenth second."""
+    """Both at the same time. A game begins 2 s after its first player, so the others join in the tenth second."""
     kept = await Kept.given(clients)
     yield
     if kept.seconds_left < 0:  # other rules have taken long

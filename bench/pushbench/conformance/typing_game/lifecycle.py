@@ -1,4 +1,4 @@
-"""How a server ends. All of these rules judge one end: SIGTERM in two games, with two players that do not read."""
+"""How a server ends. All of these rules judge the same end: SIGTERM in two games, with two players that do not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many messages, good and bad: none is logged, and none waits for an acknowledgement of TCP."""
+"""Many messages, good and bad: none is logged, and none is delayed until TCP acknowledges another."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pushbench.conformance.typing_game.clients import Clients
 from pushbench.conformance.typing_game.player import WRONG, Player
 
 LOGGED = 1_000
-"""Keystrokes, and as many that are refused: lines of either kind would be over 4 KiB, and all together more than the
-8 KiB that may still be in the buffer of a program's standard output."""
+"""Keystrokes, and the same number of refused ones: lines of either kind would exceed 4 KiB. All together would exceed
+the 8 KiB that may still be in the buffer of a program's standard output."""
 
 
 @rule("1,000 keystrokes, 1,000 that are refused and a player that leaves make a server print nothing.")
@@ -29,7 +29,7 @@ async def no_log_line_per_message(clients: Clients) -> AsyncGenerator[None]:
         await typist.is_refused("keystrokes without anything")
     await clients.post("{")
     await clients.leaves(leaver)
-    await asyncio.sleep(0.1)  # a log may be written by a thread of its own
+    await asyncio.sleep(0.1)  # a log may be written by a separate thread
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output", printed)
 

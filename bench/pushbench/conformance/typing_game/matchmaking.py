@@ -1,4 +1,4 @@
-"""Which room a player gets."""
+"""The room that a player gets."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ async def bad_request_is_400(clients: Clients) -> None:
     rooms, _ = await counts(clients)
     for what, body in BAD_BODIES.items():
         require(400, await clients.post(body), what)
-    if (now := (await counts(clients))[0]) > rooms:  # others may have been forgotten meanwhile
+    if (now := (await counts(clients))[0]) > rooms:  # others may have been removed in the meantime
         raise Mismatch(f"{rooms} rooms, as before", now)

@@ -1,4 +1,4 @@
-"""What a server tells of itself."""
+"""A server's report about itself."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pushbench.conformance.typing_game.clients import SEATS, Clients
 from pushbench.conformance.typing_game.player import PROMPT
 
 WINDOW = 1.0
-"""Seconds of the window that /metricz tells of."""
+"""Seconds of the window that /metricz reports."""
 MOST_DELAY = 60.0
-"""Seconds: a delay above that is one in other units."""
+"""Seconds: a larger value must be in other units."""
 
 
 async def counts(clients: Clients) -> tuple[int, int]:
-    """The rooms and the players that /metricz tells of."""
+    """The rooms and the players in /metricz."""
     told = await clients.metrics()
     match told:
         case {"rooms": int(rooms), "players": int(players)}:
@@ -28,7 +28,7 @@ async def counts(clients: Clients) -> tuple[int, int]:
 
 
 async def come_to_be(clients: Clients, most_rooms: int, players: int, when: str) -> None:
-    """Rooms of other rules may be forgotten meanwhile, so there may be fewer."""
+    """Wait until the counts are reached. Other rules' rooms may vanish in the meantime, so there may be fewer rooms."""
     deadline = time.monotonic() + PROMPT
     while (seen := await counts(clients))[0] > most_rooms or seen[1] != players:
         if time.monotonic() > deadline:
@@ -54,7 +54,7 @@ async def metricz_counts_rooms_and_players(clients: Clients) -> AsyncGenerator[N
 
 
 def delay_in(told: Mapping[str, object]) -> tuple[float, float] | None:
-    """p50 and p99 in seconds; None where the runtime cannot tell."""
+    """p50 and p99 in seconds; None if the runtime does not provide them."""
     match told.get("event_loop_delay"):
         case {"p50": None, "p99": None}:
             return None
@@ -70,7 +70,7 @@ def delay_in(told: Mapping[str, object]) -> tuple[float, float] | None:
 )
 async def metricz_tells_the_delay(clients: Clients) -> None:
     if delay_in(await clients.metrics()) is None:
-        await asyncio.sleep(2 * WINDOW)  # no window may be over yet
+        await asyncio.sleep(2 * WINDOW)  # no window may have ended yet
         if delay_in(await clients.metrics()) is None:
             return
     before = delay_in(await clients.metrics())

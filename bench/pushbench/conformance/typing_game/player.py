@@ -1,4 +1,4 @@
-"""One player over one connection of Socket.IO: what it says, and what it sees."""
+"""One player over one connection of Socket.IO: its messages, and what it receives."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pushbench.conformance import socketio
 from pushbench.conformance.rule import Mismatch, escaped
 
 PROMPT = 2.0
-"""Seconds for what a healthy server does at once: a thousand times what it takes, so that a busy machine breaks no
-rule."""
+"""Seconds for what a healthy server does at once: a thousand times its usual time, so that no rule fails because of a
+busy machine."""
 QUIET = 0.1
-"""Seconds in which what must not come would come."""
+"""Seconds in which a forbidden message would arrive."""
 MOST_KEYS = 16
 WRONG = "#"
 """A key that the text does not have."""
@@ -43,7 +43,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Strange:
-    """A packet that the protocol does not have."""
+    """A packet that is not in the protocol."""
 
     packet: str | bytes
 
@@ -55,7 +55,7 @@ class Player:
     def __init__(self, connection: ClientConnection, user: str) -> None:
         self.connection, self.user = connection, user
         self.opened: object = None
-        """What the open packet said."""
+        """The content of the open packet."""
         self.room = ""
         self.text = ""
         self.typed = self.mistakes = 0
@@ -100,21 +100,21 @@ class Player:
                 self._events.append(Strange(packet))
         self._news.set()
 
-    # What it says
+    # Sending
 
     async def say(self, name: str, message: object) -> None:
-        """Send an event that asks for nothing."""
+        """Send an event without requesting an acknowledgement."""
         await self.connection.send(socketio.event_of(name, json.dumps(message)))
 
     async def ask(self, name: str, message: object, within: float | None = None) -> object:
-        """Send an event and return what acknowledges it."""
+        """Send an event and return its acknowledgement."""
         number = next(self._ids)
         asked = self.expects(number)
         await self.connection.send(socketio.event_of(name, json.dumps(message), number))
         return await self.answer(asked, name, within)
 
     def expects(self, number: int) -> asyncio.Future[object]:
-        """The acknowledgement with a number, which comes later."""
+        """The future acknowledgement with a number."""
         asked = self._asked[number] = asyncio.get_running_loop().create_future()
         return asked
 
@@ -126,7 +126,7 @@ class Player:
             raise Mismatch(f"an acknowledgement of {name} within {within:g} s", self.seen) from None
 
     async def join(self, room: str, within: float | None = None) -> None:
-        """Become a member of a room, whose text the player then has."""
+        """Join a room; the player then has its text."""
         said = await self.ask("pvp:join", {"roomId": room, "userId": self.user}, within)
         match said:
             case {"roomId": str(joined), "userId": self.user, "text": str(text)} if joined == room and text:
@@ -135,7 +135,7 @@ class Player:
                 raise Mismatch(f"an acknowledgement of the join of {room} with a text", escaped(json.dumps(said), 200))
 
     async def is_turned_away(self, room: str, what: str) -> None:
-        """The server acknowledges a join with an error."""
+        """Raises Mismatch unless the server acknowledges a join with an error."""
         said = await self.ask("pvp:join", {"roomId": room, "userId": self.user})
         match said:
             case {"error": str(reason)} if reason:
@@ -149,7 +149,7 @@ class Player:
         return {**fields, "keys": keys, **changes}
 
     async def type(self, keys: str, **changes: object) -> Message:
-        """Type keys. Returns the state that every member is owed."""
+        """Type keys. Returns the state that is due to every member."""
         said = self.keystrokes(keys, **changes)
         await self.say("pvp:keystrokes", said)
         for key in keys:
@@ -164,16 +164,16 @@ class Player:
         return await self.type(self.text[self.typed : self.typed + count])
 
     async def finish(self) -> list[Message]:
-        """Type all that is left. Returns the states that every member is owed."""
+        """Type the rest of the text. Returns the states that are due to every member."""
         states = []
         while self.typed < len(self.text):
             states.append(await self.type_next(MOST_KEYS))
         return states
 
-    # What it sees
+    # Receiving
 
     async def next(self, name: str, within: float | None = None) -> Message:
-        """The message of the next event, which must be this one."""
+        """The message of the next event, which must have this name."""
         within = PROMPT if within is None else within
         try:
             async with asyncio.timeout(within):
@@ -190,13 +190,13 @@ class Player:
         return event.message
 
     async def receives(self, *states: Message, within: float | None = None) -> None:
-        """The next events are these states; `within` is for each."""
+        """Raises Mismatch unless the next events are these states; `within` applies to each."""
         for state in states:
             if (seen := await self.next("pvp:state", within)) != state:
                 raise Mismatch(f"the state {json.dumps(state)} at {self.user}", escaped(json.dumps(seen), 300))
 
     async def is_refused(self, what: str) -> None:
-        """The server answers with one error, and with nothing else."""
+        """Raises Mismatch unless the server answers with exactly one error."""
         try:
             error = await self.next("pvp:error")
         except Mismatch as mismatch:
@@ -210,7 +210,7 @@ class Player:
             raise Mismatch(f"nothing more at {self.user}", self.seen)
 
     async def is_closed(self, what: str, within: float | None = None) -> int:
-        """The server ends the connection. Returns the code."""
+        """The code with which the server ends the connection."""
         try:
             async with asyncio.timeout(PROMPT if within is None else within):
                 await self.connection.wait_closed()
@@ -228,18 +228,18 @@ class Player:
 
     @property
     def seen(self) -> str:
-        """The first events that nobody has taken."""
+        """The first events that no rule has read."""
         shown = "; ".join(str(event) for event in itertools.islice(self._events, 3))
         return shown or (f"the connection's end: {self.closing}" if self._closed else "nothing")
 
-    # What it does to others
+    # Disturbing the server
 
     def acknowledge(self, *, late: bool) -> None:
-        """Let the kernel acknowledge what arrives after 40 ms (on Linux), or at once.
+        """Let the kernel acknowledge arriving data after 40 ms (on Linux), or at once.
 
-        The kernel changes the mode by itself later, so a rule asks for it before each exchange.
+        The kernel resets this mode by itself, so a rule calls this before each exchange.
         """
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # acknowledges what is still waiting
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # acknowledges pending data
         if late:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
@@ -252,7 +252,7 @@ class Player:
         self.connection.transport.abort()
 
     def write_raw(self, octets: bytes) -> None:
-        """Bypass the WebSocket library."""
+        """Send bytes without the WebSocket library."""
         self.connection.transport.write(octets)
 
     @property
@@ -261,7 +261,7 @@ class Player:
 
     def close(self) -> None:
         """End the connection, without waiting for anything."""
-        with contextlib.suppress(AttributeError):  # asyncio: aborting a transport that has closed itself
+        with contextlib.suppress(AttributeError):  # asyncio's error for aborting a transport that has closed itself
             self.connection.transport.abort()
 
 

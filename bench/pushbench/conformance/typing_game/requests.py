@@ -1,4 +1,4 @@
-"""What a server does with requests, other than matching players."""
+"""A server's handling of requests, except for matchmaking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushbench.conformance.typing_game.over_http import require
 MOST_BODY = 65_536
 """Bytes of the largest body that a server accepts, the same for every server."""
 KEPT = 120
-"""Requests on one connection. Some servers end a connection after 100 unless they are told otherwise."""
+"""Requests on one connection. By default, some servers end a connection after 100."""
 NO_PATHS = ("/", "/api", "/api/pvp", f"{MATCHMAKE}/", f"{MATCHMAKE}/x", "/metrics", "/socket.io.js", "/index.html")
 METHODS = {
     "/healthz": ("GET", ("POST", "PUT", "DELETE")),
@@ -81,7 +81,7 @@ async def refusals_are_json(clients: Clients) -> None:
 async def connection_is_kept(clients: Clients) -> None:
     body, connection = good_body(clients).encode(), await clients.connect()
     for number in range(1, KEPT + 1):
-        # Never over another connection, as `ask` may.
+        # Always over this connection; `ask` may open another one.
         connection.write(connection.request("POST", MATCHMAKE, body, JSON))
         require(200, await connection.answer(f"request {number} of a connection"), f"request {number} of a connection")
     connection.write(

@@ -1,4 +1,4 @@
-"""The text of every server of the suite. It is ASCII, so nobody has to say what a character is."""
+"""The text of every server of the suite. It is ASCII, so bytes, code units and characters are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a keystroke becomes: one state for each member of the room."""
+"""The effect of a keystroke: one state for each member of the room."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pushbench.conformance.typing_game.clients import SEATS, Clients
 from pushbench.conformance.typing_game.player import MOST_KEYS, WRONG, Message, Player
 
 BURST = 200
-"""Events of each of six players without a pause: 7,200 states, which a server may not join into fewer."""
+"""Events of each of six players without a pause: 7,200 states, which a server must not merge."""
 PATIENCE = 10.0
-"""Seconds until the next of many states, which a slow server needs for those of all other rooms."""
+"""Seconds until the next of many states; a slow server also sends those of all other rooms."""
 ROOMS = 20
-"""At once, of one length."""
+"""At once, of the same length."""
 
 
 @rule(

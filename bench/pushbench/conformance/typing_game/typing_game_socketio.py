@@ -1,4 +1,4 @@
-"""The protocol `typing-game-socketio`: what a server does with packets of Socket.IO that are wrong or out of place."""
+"""The protocol `typing-game-socketio`: how a server handles Socket.IO packets that are wrong or out of order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGE_LIMIT = 65_536
 
 
 def bad_messages(player: Player) -> dict[str, tuple[str, object]]:
-    """Events with a message that a server must answer with an error, each under the name of what is wrong with it."""
+    """Events with a message that a server must answer with an error, each under the name of its fault."""
     good = player.keystrokes(player.text[0])
     fields: dict[str, tuple[object, ...]] = {
         "roomId": (None, 7, "", "r" * 65, "a b", {"id": 1}),
@@ -126,7 +126,7 @@ async def only_web_sockets_are_spoken(clients: Clients) -> None:
 
 
 def ping_of(size: int) -> str:
-    """A ping whose WebSocket message has so many bytes."""
+    """A ping whose WebSocket message has `size` bytes."""
     packet = event_of("ping", '{"sentAt":1,"pad":""}', 7)
     return event_of("ping", f'{{"sentAt":1,"pad":"{"x" * (size - len(packet))}"}}', 7)
 

@@ -1,4 +1,4 @@
-"""One simulated user of a whiteboard over one connection: the language of the rules, whatever the protocol.
+"""One simulated user of a whiteboard over one connection: the vocabulary of the rules, whatever the protocol.
 
 A protocol is a module of this package, named after it, whose class `ProtocolClient` derives from `Client`.
 """
@@ -23,17 +23,17 @@ from pushbench.conformance.whiteboard.draws import draw_text
 from pushbench.conformance.whiteboard.inbox import Closed, Drawn, Event, Inbox, Joined, Refused
 
 PROMPT = 2.0
-"""Seconds for what a healthy server does at once: a thousand times what it takes, so that a busy machine breaks no
-rule, and well below the send timeouts (10 s and more) of servers that block on a slow reader."""
+"""Seconds for what a healthy server does at once: a thousand times its usual time, so that no rule fails because of a
+busy machine. It is well below the send timeouts (10 s and more) of servers that block on a slow reader."""
 
 
 class Client(ABC):
     path: ClassVar[str]
     subprotocols: ClassVar[Sequence[Subprotocol] | None] = None
     noun: ClassVar[str] = "draw"
-    """what people call a message to a board"""
+    """the usual word for a message to a board"""
     carries_any_text: ClassVar[bool] = True
-    """Whether a message can carry a text that is no JSON."""
+    """Whether a message can carry a text that is not JSON."""
 
     def __init__(self, connection: ClientConnection, user: str) -> None:
         self.connection, self.user = connection, user
@@ -41,10 +41,10 @@ class Client(ABC):
         self._seq = 0
         self._reading: asyncio.Task[None] | None = None
 
-    # What a protocol says
+    # Defined by the protocol
 
-    async def greet(self, within: float) -> None:  # noqa: B027 - most protocols have no such thing
-        """Exchange what comes before the first message."""
+    async def greet(self, within: float) -> None:  # noqa: B027 - most protocols have no greeting
+        """Complete the exchange before the first message."""
 
     @abstractmethod
     def message(self, board: str, text: str) -> str:
@@ -52,24 +52,24 @@ class Client(ABC):
 
     @abstractmethod
     async def ask_to_join(self, board: str) -> None:
-        """Send what makes the server acknowledge a membership; do not wait."""
+        """Send the message whose acknowledgement confirms a membership; do not wait."""
 
     @abstractmethod
     async def leave(self, board: str) -> None: ...
 
     @abstractmethod
     def event(self, message: str | bytes) -> Event | None:
-        """What a received message means; None when it is not meant for this user."""
+        """The meaning of a received message; None if it is not meant for this user."""
 
     def answer(self, message: str | bytes) -> str | None:
-        """What the protocol has a client send at once when it receives a message; None for nothing."""
+        """The protocol's immediate answer to a received message; None if there is none."""
         return None
 
     def same(self, sent: str, arrived: str) -> bool:
-        """Whether a draw arrived as the protocol promises, which most do byte for byte."""
+        """Whether a draw arrived as the protocol promises, in most protocols byte for byte."""
         return sent == arrived
 
-    # What a client does
+    # Sending
 
     async def start(self, within: float) -> None:
         await self.greet(within)
@@ -120,10 +120,10 @@ class Client(ABC):
                 return text
             pad += missing
 
-    # What a client sees
+    # Receiving
 
     async def receives(self, *texts: str, within: float = PROMPT) -> None:
-        """The next draws are these, unchanged and in this order; `within` is for each."""
+        """Raises Mismatch unless the next draws are these, unchanged and in this order; `within` applies to each."""
         for text in texts:
             drawn = await self.next_drawn(f"{self.noun} {escaped(text)}", within)
             if not self.same(text, drawn):
@@ -133,7 +133,7 @@ class Client(ABC):
         return (await self.inbox.take(Drawn, f"{expected} at {self.user}", within)).text
 
     async def is_refused(self, what: str) -> None:
-        """The server answers with an error, and with nothing else."""
+        """Raises Mismatch unless the server answers with exactly one error."""
         event = await self.inbox.next(f"an error for {what}", PROMPT)
         if not isinstance(event, Refused):
             raise Mismatch(f"an error for {what}", event)
@@ -146,7 +146,7 @@ class Client(ABC):
             raise Mismatch("an open connection", self.inbox.closed)
 
     async def is_closed(self, what: str, within: float = PROMPT) -> Closed:
-        """The server ends the connection, in any way, because of `what` the client did."""
+        """The way in which the server ends the connection because of `what` the client did."""
         return await self.inbox.wait_closed(f"the connection to be closed after {what}", within)
 
     async def is_closed_with(self, code: int, what: str) -> None:
@@ -154,14 +154,14 @@ class Client(ABC):
         if closed.code != code:
             raise Mismatch(f"close code {code} after {what}", closed)
 
-    # What a client does to others
+    # Disturbing the server
 
     def delay_acknowledgements(self, *, delay: bool) -> None:
-        """Let the kernel wait (40 ms on Linux) before it acknowledges what arrives, or acknowledge at once.
+        """Let the kernel wait (40 ms on Linux) before it acknowledges received data, or acknowledge at once.
 
-        The kernel changes the mode by itself later, so a rule asks for it before each exchange.
+        The kernel resets this mode by itself, so a rule calls this before each exchange.
         """
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # acknowledges what is still waiting
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # acknowledges pending data
         if delay:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
 
@@ -169,7 +169,7 @@ class Client(ABC):
         self.connection.transport.pause_reading()
 
     def read_again(self) -> None:
-        """With a receive buffer that empties a backlog fast."""
+        """Read again, with a receive buffer that drains a backlog fast."""
         if self.connection.transport.is_closing():
             return
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
@@ -181,7 +181,7 @@ class Client(ABC):
         self.connection.transport.abort()
 
     def write_raw(self, octets: bytes) -> None:
-        """Bypass the WebSocket library."""
+        """Send bytes without the WebSocket library."""
         self.connection.transport.write(octets)
 
     @property
@@ -197,13 +197,13 @@ class Client(ABC):
 
 
 def parsed(message: str | bytes) -> object:
-    """What a message says as JSON; None when that is nothing. Works with all that `extreme_json_is_harmless` draws."""
+    """A message's JSON value; None if it is not JSON. Handles all draws of `extreme_json_is_harmless`."""
     try:
         return json.loads(message, parse_int=str) if isinstance(message, str) else None
     except ValueError:
         return None
     except RecursionError:
-        return {"type": "draw"}  # nothing else is nested that deep
+        return {"type": "draw"}  # no other message is nested that deeply
 
 
 def difference(text: str, other: str) -> str:
@@ -214,6 +214,6 @@ def difference(text: str, other: str) -> str:
 
 
 def in_common(text: str, other: str) -> int:
-    """How many characters of two texts are the same from their beginnings on."""
+    """The length of the common prefix of two texts, in characters."""
     pairs = zip(text, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))

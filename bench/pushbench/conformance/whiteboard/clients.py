@@ -1,4 +1,4 @@
-"""The clients of one running whiteboard server: each rule gets a fresh set of them on boards of its own."""
+"""The clients of one running whiteboard server: each rule gets fresh ones on boards of its own."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ C = TypeVar("C", bound=Client)
 
 @dataclass(frozen=True)
 class Farewell:
-    """What became of a server with clients after SIGTERM."""
+    """The end of a server with clients after SIGTERM."""
 
     closes: list[Closed]
-    """What each client that reads saw."""
+    """For each client that reads, its close."""
     latecomer_joined: bool
-    """A client that came after the first close became a member all the same."""
+    """A client that connected after the first close still became a member."""
     exit: Exit
 
 
@@ -45,12 +45,12 @@ class Clients:
         self._farewell: Farewell | None = None
 
     def board(self) -> str:
-        """A board that nobody has used."""
+        """An unused board."""
         return f"board-{next(self._numbers)}"
 
     @property
     def path(self) -> str:
-        """Where the server accepts WebSocket connections of the protocol."""
+        """The path at which the server accepts WebSocket connections of the protocol."""
         return self._protocol_client.path
 
     @property
@@ -59,18 +59,18 @@ class Clients:
         return parts.hostname or "127.0.0.1", parts.port or 80
 
     def usage(self) -> Usage:
-        """What the server uses now."""
+        """The server's current usage."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
         return usage
 
     def open_sockets(self) -> int:
-        """How many sockets of any kind the server's processes hold."""
+        """The number of sockets of any kind that the server's processes hold."""
         return self.target.tree.open_sockets()
 
     async def output_bytes(self) -> int:
-        """How much of what the server printed is kept."""
+        """The size of the server's output that is kept."""
         return await asyncio.to_thread(self.target.output_bytes)
 
     async def connect(
@@ -82,7 +82,7 @@ class Clients:
         compression: str | None = None,
         within: float = PROMPT,
     ) -> Client:
-        """A client that is no member of any board. A small receive buffer makes the backlog in the kernel small."""
+        """A client that is not a member of any board. A small receive buffer keeps the backlog in the kernel small."""
         subprotocols = self._protocol_client.subprotocols
         connection = await self.open(path or self.path, receive_buffer, subprotocols, compression=compression)
         return await self.admit(self._protocol_client(connection, user or f"user-{next(self._numbers)}"), within)
@@ -97,7 +97,7 @@ class Clients:
         headers: Mapping[str, str] | None = None,
     ) -> ClientConnection:
         """A connection of a client."""
-        # asyncio turns Nagle's algorithm off only where the protocol is named.
+        # asyncio turns Nagle's algorithm off only if the protocol is specified.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
         if receive_buffer:
@@ -122,7 +122,7 @@ class Clients:
             raise
 
     async def admit(self, client: C, within: float) -> C:
-        """Begin to read what comes to a client, until all are dismissed."""
+        """Begin to read a client's messages, until all clients are dismissed."""
         self._present.append(client)
         await client.start(within)
         return client
@@ -154,7 +154,7 @@ class Clients:
         boards = [self.board() for _ in range(4)]
         readers = [client for board in boards for client in await self.members(board, 10)]
         silent = await self.member(boards[0])
-        silent.stop_reading()  # and so never answers the close
+        silent.stop_reading()  # and therefore never answers the close
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         closes = [asyncio.create_task(client.is_closed("SIGTERM", within=10)) for client in readers]
         await begins_to_end(closes, ending, self.target.replicas)

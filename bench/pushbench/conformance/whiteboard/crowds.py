@@ -17,15 +17,15 @@ from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.inbox import Drawn
 
 QUEUE_LIMIT = 1 * MIB
-"""What a server may queue for one client before it disconnects it, the same for every server."""
+"""The most that a server may queue for one client before it disconnects it, the same for every server."""
 
 
 def flood_size() -> int:
-    """Bytes that fill a server's socket buffer and its queue for a client that reads nothing, with a margin."""
+    """Bytes that fill a server's socket buffer and its queue for a client that does not read, with a margin."""
     try:
         socket_buffer = int(Path("/proc/sys/net/ipv4/tcp_wmem").read_text().split()[2])
     except OSError:
-        socket_buffer = 4 * MIB  # the default of Linux
+        socket_buffer = 4 * MIB  # Linux's default
     return min(socket_buffer, 16 * MIB) + QUEUE_LIMIT + 7 * MIB
 
 
@@ -99,7 +99,7 @@ async def four_slow_readers_harm_nobody(clients: Clients) -> None:
 
 
 async def fall_behind(clients: Clients, *, slow: int, senders: int, size: int = 16 * 1024) -> None:
-    """As `outpace`. Then the server has disconnected those that did not read."""
+    """As `outpace`, and wait until the server has disconnected the members that do not read."""
     for client in await outpace(clients, slow=slow, senders=senders, size=size):
         client.read_again()
         await client.is_closed("not reading")
@@ -108,8 +108,8 @@ async def fall_behind(clients: Clients, *, slow: int, senders: int, size: int = 
 async def outpace(clients: Clients, *, slow: int, senders: int, size: int) -> list[Client]:
     """Draw on a board with members that do not read, until more was sent than may be queued for them. Returns these.
 
-    Each sender has a witness, and draws again only when that one has received the draw before: a server that waits
-    for a slow reader stops the exchange, whatever it waits with.
+    Each sender has a witness, and draws again only when the witness has received the previous draw. A server that waits
+    for a slow reader therefore stops the exchange, however it waits.
     """
     board = clients.board()
     artists, witnesses = await clients.members(board, senders), await clients.members(board, senders)
@@ -155,10 +155,10 @@ async def deaf_sender_harms_nobody(clients: Clients) -> None:
                 await keeping_up()
 
     async def keeping_up() -> None:
-        """A witness that is slower than the server would be disconnected for it, and rightly."""
-        with suppress(TimeoutError):  # nothing more comes once the flooder is disconnected
+        """A witness that is slower than the server would be disconnected, and rightly."""
+        with suppress(TimeoutError):  # nothing more arrives once the flooder is disconnected
             async with asyncio.timeout(0.5):
-                while len(sent) - witness.inbox.count(Drawn) > 16:  # noqa: ASYNC110 - no event tells it
+                while len(sent) - witness.inbox.count(Drawn) > 16:  # noqa: ASYNC110 - no event signals it
                     await asyncio.sleep(0.001)
 
     flooding = asyncio.create_task(flood())
@@ -168,7 +168,7 @@ async def deaf_sender_harms_nobody(clients: Clients) -> None:
             await asyncio.sleep(0.01)
         await asyncio.wait([flooding], timeout=3)
         within_bound(memory, clients.usage())
-        if flooding.done():  # and so was not held back
+        if flooding.done():  # so it was not held back
             flooder.read_again()
             await flooder.is_closed("not reading")
     finally:

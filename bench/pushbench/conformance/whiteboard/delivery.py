@@ -1,4 +1,4 @@
-"""What a draw becomes: one delivery to each member of its board, unchanged and in order."""
+"""The effect of a draw: one delivery to each member of its board, unchanged and in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.inbox import Drawn
 
 BURST = 300
-"""Draws of one sender without a pause: enough for a server that uses several threads to mix them up."""
+"""Draws of one sender without a pause: enough for a server with several threads to mix up their order."""
 
 
 @rule("A draw reaches every member of its board exactly once.")
@@ -87,7 +87,7 @@ async def order_per_sender_is_kept(clients: Clients) -> None:
 
 
 def first_difference(user: str, sent: list[str], received: list[str]) -> tuple[str, str]:
-    """What was expected and what was seen where a sender's draws depart from what it sent."""
+    """The expected and the seen draw where the received draws first differ from the sender's."""
     pairs = zip_longest(sent, received, fillvalue="nothing")
     at, (expected, seen) = next((at, pair) for at, pair in enumerate(pairs) if pair[0] != pair[1])
     return f"draw {at} of {user} to be {escaped(expected)}", escaped(seen)

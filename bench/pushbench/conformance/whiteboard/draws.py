@@ -16,7 +16,7 @@ def draw_text(board: str, user: str, number: int, **changes: object) -> str:
 
 
 def compact(fields: Mapping[str, object]) -> str:
-    """As JSON, without the fields that are None."""
+    """The fields as JSON, without those that are None."""
     kept = {key: value for key, value in fields.items() if value is not None}
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
@@ -25,7 +25,7 @@ Draw = Callable[..., str]
 
 
 def bad_messages(board: str, user: str) -> dict[str, str]:
-    """JSON that a server must answer with an error, each under the name of what is wrong with it."""
+    """JSON that a server must answer with an error, each under the name of its fault."""
 
     def draw(**changes: object) -> str:
         return draw_text(board, user, 7, **changes)
@@ -34,7 +34,7 @@ def bad_messages(board: str, user: str) -> dict[str, str]:
 
 
 def broken_texts(board: str, user: str) -> dict[str, str]:
-    """Texts that are no JSON, each under the name of what is wrong with it."""
+    """Texts that are not JSON, each under the name of its fault."""
     good = draw_text(board, user, 7)
     return {
         "nothing": "",
@@ -56,12 +56,12 @@ def broken_texts(board: str, user: str) -> dict[str, str]:
 
 
 def extreme_texts() -> dict[str, str]:
-    """Texts that are no JSON, and deep."""
+    """Texts that are not JSON, and deeply nested."""
     return {"20,000 opening brackets": "[" * 20_000, "10,000 opening objects": '{"a":' * 10_000}
 
 
 def extreme_draws(draw: str) -> dict[str, str]:
-    """JSON at the edge of what parsers take, made of the draw whose seq is 1."""
+    """JSON at the limits of parsers, made from the draw whose seq is 1."""
     return {
         "a field 10,000 arrays deep": draw.replace('"draw"', '"draw","note":' + "[" * 10_000 + "]" * 10_000),
         "a number of 20,000 digits": draw.replace('"draw"', '"draw","note":' + "9" * 20_000),
@@ -85,7 +85,7 @@ def _no_messages(good: str) -> dict[str, str]:
 
 
 def _bad_fields(board: str, user: str, draw: Draw) -> dict[str, str]:
-    """Messages with a field that is missing, or has a wrong value; strokes apart."""
+    """Messages with a field that is missing or has a wrong value, except for strokes."""
 
     def join(**changes: object) -> str:
         return compact({"type": "join", "boardId": board, "userId": user} | changes)

@@ -1,4 +1,4 @@
-"""What a client may send, or do to its connection, without harm to anyone but itself."""
+"""What a client may send, or do to its connection, without harm to other clients."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def larger_message_closes_1009(clients: Clients) -> None:
         await attempt(artist)
         await artist.is_closed_with(1009, what=attempt.__name__.replace("_", " "))
 
-    # At the same time: each pauses for the server to read.
+    # In parallel: each pauses for the server to read.
     attempts = (one_frame, many_bytes_in_few_characters, one_mebibyte, fragments)
     await together(map(closes, attempts, await clients.members(board, len(attempts))))
     await witness.receives(await (await clients.member(board)).draw(board))
@@ -106,7 +106,7 @@ async def larger_message_closes_1009(clients: Clients) -> None:
 async def protocol_errors_harm_nobody(clients: Clients) -> None:
     board = clients.board()
     witness, artist = await clients.members(board, 2)
-    mask = bytes(4)  # a mask of zeros leaves the payload as it is
+    mask = bytes(4)  # a mask of zeros leaves the payload unchanged
     violations = {
         "unmasked frames": 2 * _unmasked(artist.message(board, artist.next_draw_of(board, 1000))),
         "a reserved opcode": b"\x83\x82" + mask + b"{}",
@@ -124,7 +124,7 @@ async def protocol_errors_harm_nobody(clients: Clients) -> None:
 
 
 def _unmasked(message: str) -> bytes:
-    """A server need not notice before the second one: uWebSockets takes the first bytes of the message for its mask."""
+    """A server need not notice before the second message: uWebSockets reads its first bytes as the mask."""
     octets = message.encode()
     return b"\x81\x7e" + len(octets).to_bytes(2, "big") + octets
 

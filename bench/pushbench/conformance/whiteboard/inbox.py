@@ -1,4 +1,4 @@
-"""What a client has received and not yet looked at, in order of arrival."""
+"""What a client has received and the rule has not read yet, in order of arrival."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Strange:
-    """A message that the protocol does not have."""
+    """A message that is not in the protocol."""
 
     message: str | bytes
 
@@ -51,7 +51,7 @@ class Strange:
 
 @dataclass(frozen=True)
 class Closed:
-    """The end of the connection; 1006 when there was no closing handshake."""
+    """The end of the connection; 1006 if there was no closing handshake."""
 
     code: int
     reason: str
@@ -79,17 +79,17 @@ class Inbox:
         self._news.set()
 
     async def take(self, kind: type[E], expected: str, within: float) -> E:
-        """Remove and return the oldest event of a kind; others stay. Raises Mismatch when none comes in time."""
+        """Remove and return the oldest event of a kind; others stay. Raises Mismatch if none arrives in time."""
         event = await self._first(kind, expected, within)
         assert isinstance(event, kind)
         return event
 
     async def next(self, expected: str, within: float) -> Event:
-        """Remove and return the oldest event. Raises Mismatch when none comes in time."""
+        """Remove and return the oldest event. Raises Mismatch if none arrives in time."""
         return await self._first(object, expected, within)
 
     async def some(self, expected: str, within: float) -> list[Event]:
-        """Remove and return all events, at least one. Raises Mismatch when none comes in time."""
+        """Remove and return all events, at least one. Raises Mismatch if none arrives in time."""
         return [await self.next(expected, within), *self.drain()]
 
     def drain(self) -> list[Event]:
@@ -134,6 +134,6 @@ class Inbox:
         return bool(self._events)
 
     def __str__(self) -> str:
-        """The first events that nobody has taken, for messages."""
+        """The first unread events, for messages."""
         shown = "; ".join(str(event) for event in islice(self._events, 3))
         return shown or "nothing"

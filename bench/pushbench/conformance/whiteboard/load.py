@@ -13,15 +13,15 @@ from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.inbox import Drawn, Event
 
 BOARDS, MEMBERS, DRAWS = 30, 4, 30
-"""3,600 draws and 14,400 deliveries. A fault of one delivery in a thousand escapes with a probability of 0.999^14400
-(6 in 10 million), a fault of one draw in a thousand with 0.999^3600 (2.7 %)."""
+"""3,600 draws and 14,400 deliveries. A fault in one of a thousand deliveries goes unnoticed with a probability of
+0.999^14400 (6 in 10 million), a fault in one of a thousand draws with 0.999^3600 (2.7 %)."""
 PATIENCE = 10.0
-"""Seconds until the next of many deliveries, which a slow server needs for those of all other boards."""
+"""Seconds until the next of many deliveries; a slow server also sends those of all other boards."""
 LARGE = 50_000
 """Bytes of a large draw's message."""
 BURSTS = 10
 BURST = 20
-"""Draws at once. Even if a server queues them all for a member, with their headers, they are less than the 1 MiB that
+"""Draws at once. Even if a server queues them all for a member, with their headers, they take less than the 1 MiB that
 it may queue."""
 LOGGED = 2_000
 
@@ -33,7 +33,7 @@ async def many_boards_are_not_mixed(clients: Clients) -> None:
     members = dict(zip(names, await together(clients.members(name, MEMBERS, PATIENCE) for name in names), strict=True))
     sent = dict(zip(names, await together(_draw(members[name], name) for name in names), strict=True))
     await together(_receive(member, name, sent) for name in names for member in members[name])
-    await asyncio.sleep(0.05)  # a foreign delivery may be the last
+    await asyncio.sleep(0.05)  # a foreign delivery may be the last one
     for name in names:
         for member in members[name]:
             for event in await member.inbox.some("a delivery", PATIENCE) if member.inbox else []:
@@ -41,18 +41,18 @@ async def many_boards_are_not_mixed(clients: Clients) -> None:
 
 
 Sent = Mapping[str, Mapping[str, str]]
-"""Per board, the user that sent a draw by its text."""
+"""Per board, the sender of each draw by its text."""
 
 
 async def _draw(members: Collection[Client], board: str) -> dict[str, str]:
-    """All members draw at the same time, strokes of 1 to 30 points. Returns who sent which text."""
+    """All members draw at the same time, strokes of 1 to 30 points. Returns the sender of each text."""
     sent: dict[str, str] = {}
 
     async def draw(artist: Client) -> None:
         for number in range(DRAWS):
             points = 1 + (number * 11) % DRAWS
             sent[await artist.draw(board, stroke=[[number, at] for at in range(points)])] = artist.user
-            await asyncio.sleep(0)  # the turn of the others
+            await asyncio.sleep(0)  # lets the others run
 
     await together(map(draw, members))
     return sent
@@ -67,7 +67,7 @@ async def _receive(member: Client, board: str, sent: Sent) -> None:
 
 
 def _check(event: Event, board: str, sent: Sent) -> str:
-    """The text of a delivery. Raises Mismatch unless it is a draw of the board, as it was sent."""
+    """The text of a delivery. Raises Mismatch unless it is an unchanged draw of the board."""
     if not isinstance(event, Drawn):
         raise Mismatch(f"only draws of {board}", event)
     text = event.text
@@ -81,7 +81,7 @@ def _check(event: Event, board: str, sent: Sent) -> str:
 
 
 def _likeness(text: str, other: str) -> int:
-    """How many characters two texts have in common at their beginnings and ends."""
+    """The number of characters that two texts share at their beginnings and ends."""
     return in_common(text, other) + in_common(text[::-1], other[::-1])
 
 
@@ -96,7 +96,7 @@ async def burst_of_large_draws_arrives(clients: Clients) -> None:
 
     for number in range(BURSTS):
         draws = {draw for drawn in await together(map(burst, artists)) for draw in drawn}
-        for member in members:  # the senders, too: nothing is queued for anybody when the next burst begins
+        for member in members:  # senders included: no queue may be left when the next burst begins
             missing = set(draws)
             while missing:
                 missing.discard(await member.next_drawn(f"{len(missing)} more draws of burst {number}", PATIENCE))
@@ -111,6 +111,6 @@ async def no_log_line_per_message(clients: Clients) -> None:
         last = await artist.draw(board)
     while await member.next_drawn("the last of 2,000 draws", PATIENCE) != last:
         pass
-    await asyncio.sleep(0.1)  # a log may be written by a thread of its own
+    await asyncio.sleep(0.1)  # a log may be written by a separate thread
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output during {LOGGED:,} draws", printed)

@@ -1,4 +1,4 @@
-"""Who is a member of a board, and from when until when."""
+"""Who is a member of a board, and from when to when."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ async def joined_means_subscribed(clients: Clients) -> None:
 
 
 async def newcomers_receive(clients: Clients) -> None:
-    """Each of 40 clients receives what is sent as soon as it is a member."""
+    """Each of 40 clients receives messages as soon as it is a member."""
     board = clients.board()
     artist = await clients.member(board)
     for _ in range(40):
@@ -50,7 +50,7 @@ async def leaving_ends_deliveries(clients: Clients) -> None:
     artist = await clients.member(left, kept)
     member = await clients.member(left, kept)
     await member.leave(left)
-    await member.join(clients.board())  # acknowledged only after the server has seen the leave
+    await member.join(clients.board())  # acknowledged only after the server has handled the leave
     await artist.draw(left)
     await member.receives(await artist.draw(kept))
     await member.receives_nothing()
@@ -83,4 +83,4 @@ async def closing_ends_membership(clients: Clients) -> None:
         await member.receives(draw)
         await member.receives_nothing(0.03)
         await member.close()
-        await witness.receives(draw, await artist.draw(board))  # so that it is out before the user comes back
+        await witness.receives(draw, await artist.draw(board))  # so that it is delivered before the user returns

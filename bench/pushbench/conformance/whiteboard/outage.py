@@ -1,6 +1,6 @@
-"""What a server that needs a backing service makes of its loss: only the draws of that time may be lost.
+"""How a server handles the loss of a backing service: only the draws during the loss may be lost.
 
-Some servers cannot keep their clients through it, which `server.yml` says. These end each connection in good order.
+Some servers cannot keep their clients through it, as `server.yml` declares. These close each connection properly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pushbench.conformance.whiteboard.clients import Clients
 RECOVERY_SECONDS = 5.0
 OUTAGE_SECONDS = 1.0
 RETURN_SECONDS = 7.0
-"""Spring's relay tries to reach its broker every 5 s."""
+"""Spring's relay tries to reconnect to its broker every 5 s."""
 ABNORMAL = 1006
 """The code of a connection that ended without a closing handshake."""
 
@@ -33,7 +33,7 @@ ABNORMAL = 1006
 )
 async def outage_of_a_service_is_survived(clients: Clients) -> None:
     board = clients.board()
-    artist, *others = await clients.members(board, 12)  # some in every worker
+    artist, *others = await clients.members(board, 12)  # so that every worker has some
     for service in clients.target.services:
         with contextlib.ExitStack() as outage:
             await asyncio.to_thread(outage.enter_context, service.outage())
@@ -104,6 +104,6 @@ async def _reached_again(artist: Client, others: list[Client], board: str) -> No
 
 
 async def _received(member: Client, fresh: Set[str]) -> None:
-    """Older draws may come first: they waited for the service."""
+    """Wait for a draw of `fresh`. Older draws may arrive first: they waited for the service."""
     while await member.next_drawn("a draw sent after the outage", RECOVERY_SECONDS) not in fresh:
         pass

@@ -1,4 +1,4 @@
-"""The protocol `whiteboard-json`: JSON text frames on GET /ws. And the rules that only it has."""
+"""The protocol `whiteboard-json`: JSON text frames on GET /ws. With the rules that only it has."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The protocol `whiteboard-socketio`: events of Socket.IO on /socket.io/, over WebSocket.
 
-The rules that only it has are here, too. Of Engine.IO and Socket.IO a client speaks what the protocol needs:
-text packets of one namespace.
+The rules that only it has are here, too. A client uses only the part of Engine.IO and Socket.IO that the protocol
+needs: text packets of one namespace.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ProtocolClient(Client):
     path = socketio.PATH
     carries_any_text = False
     opened: object = None
-    """What the open packet said."""
+    """The content of the open packet."""
 
     async def greet(self, within: float) -> None:
         self._ids = itertools.count()
@@ -39,7 +39,7 @@ class ProtocolClient(Client):
         self.opened = await socketio.greet(self.connection, within)
 
     def message(self, board: str, text: str) -> str:
-        """The event is named by the type in the text. Where that is no name of an event, a draw carries it."""
+        """The event has the type in the text as its name. If that is no valid event name, it is sent as a draw."""
         fields = parsed(text)
         verb = fields.get("type") if isinstance(fields, dict) else None
         if verb == "join":
@@ -75,7 +75,7 @@ class ProtocolClient(Client):
         return Strange(message)
 
     def _joined(self, number: int, arguments: str) -> Joined | None:
-        """What an acknowledgement says; None where it is none of a join that waits for it."""
+        """The membership in an acknowledgement; None unless it acknowledges a pending join."""
         asked = self._asked.pop(number, None)
         match parsed(arguments):
             case [{"type": "joined", "boardId": str(board), "userId": str(user)}] if board == asked:
@@ -90,11 +90,11 @@ class ProtocolClient(Client):
 
 
 def canonical(text: str) -> str:
-    """The same text for all that is equal JSON to JavaScript: numbers are doubles, and null beyond their range."""
+    """The same text for all JSON that JavaScript treats as equal: numbers are doubles, and null beyond their range."""
 
     def number(digits: str) -> float | None:
         value = float(digits)
-        return value + 0.0 if math.isfinite(value) else None  # the sum makes 0.0 of -0.0
+        return value + 0.0 if math.isfinite(value) else None  # the sum turns -0.0 into 0.0
 
     return json.dumps(json.loads(text, parse_int=number, parse_float=number), sort_keys=True)
 

@@ -1,7 +1,7 @@
-"""The protocol `whiteboard-stomp`: STOMP 1.2 over WebSocket on /stomp. And the rules that only it has.
+"""The protocol `whiteboard-stomp`: STOMP 1.2 over WebSocket on /stomp. With the rules that only it has.
 
-A client is a member of a board once its own `join` body came back through the board: a simple broker acknowledges no
-subscription. Everybody else on the board sees that body too and ignores it.
+A client is a member of a board once its own `join` body has returned through the board, because a simple broker
+acknowledges no subscription. All others on the board also receive that body and ignore it.
 """
 
 from __future__ import annotations

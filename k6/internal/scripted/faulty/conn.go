@@ -16,16 +16,17 @@ const (
 	refusal  = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 	// closeFrame is the first byte of an unmasked close frame: RFC 6455, section 5.2.
 	closeFrame = 0x88
-	// grace is how long a closed connection goes on after the last delayed frame was due.
+	// grace is how long a closed connection continues after the last delayed frame was due.
 	grace = 20 * time.Millisecond
-	// mostDelayed is how many bytes of a connection are delayed; beyond them the server waits, as it does for the kernel.
+	// mostDelayed is how many bytes of a connection are delayed at most; beyond them the server blocks, as it does for the
+	// kernel.
 	mostDelayed = 64 * 1024
-	// mostHeld is how long a delivery waits for another sender's.
+	// mostHeld is how long a delivery waits at most for one of another sender.
 	mostHeld = 100 * time.Millisecond
 )
 
-// conn is a connection with faults. It holds a net.Conn and no *net.TCPConn, so that a server's net.Buffers come as one
-// Write for each frame.
+// conn is a connection with faults. It holds a net.Conn rather than a *net.TCPConn, so that a server's net.Buffers
+// arrive as one Write for each frame.
 type conn struct {
 	net.Conn
 	l *listener
@@ -35,7 +36,7 @@ type conn struct {
 	weight   []byte
 	delayed  chan delayed
 	waiting  atomic.Int64 // bytes that are delayed
-	last     atomic.Int64 // UnixNano of when the last delayed frame is due
+	last     atomic.Int64 // UnixNano at which the last delayed frame is due
 
 	mu   sync.Mutex
 	held []byte // a delivery that goes out after a later one
@@ -49,7 +50,7 @@ type delayed struct {
 	frame []byte
 }
 
-// Read is of net.Conn.
+// Read implements net.Conn.
 func (c *conn) Read(into []byte) (int, error) {
 	n, err := c.Conn.Read(into)
 	if n > 0 && c.l.since() > 0 {
@@ -59,7 +60,7 @@ func (c *conn) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close is of net.Conn. What is delayed is still written.
+// Close implements net.Conn. Delayed frames are still written.
 func (c *conn) Close() (err error) {
 	c.closing.Do(func() {
 		if c.isClient {
@@ -76,7 +77,7 @@ func (c *conn) Close() (err error) {
 	return err
 }
 
-// Write is of net.Conn. What is lost or comes later counts as written.
+// Write implements net.Conn. Frames that are lost or delayed count as written.
 func (c *conn) Write(frame []byte) (int, error) {
 	switch {
 	case !c.isClient && bytes.HasPrefix(frame, []byte(upgraded)):
@@ -89,13 +90,13 @@ func (c *conn) Write(frame []byte) (int, error) {
 		c.l.join(c, text(frame, "boardId"))
 	}
 	c.l.stand()
-	if c.delayed != nil { // in order with what is still to come
+	if c.delayed != nil { // in order with the frames still queued
 		return c.later(frame, 0)
 	}
 	return c.write(frame)
 }
 
-// write writes to the client. It ends the stream after a close frame, as servers do that find a *net.TCPConn.
+// write writes to the client. After a close frame it ends the stream, as servers do with a *net.TCPConn.
 func (c *conn) write(frame []byte) (int, error) {
 	n, err := c.Conn.Write(frame)
 	if tcp, ok := c.Conn.(*net.TCPConn); ok && len(frame) > 0 && frame[0] == closeFrame {
@@ -104,7 +105,7 @@ func (c *conn) write(frame []byte) (int, error) {
 	return n, err
 }
 
-// upgrade makes the connection a client, or refuses it.
+// upgrade registers the connection as a client, or refuses it.
 func (c *conn) upgrade(response []byte) (int, error) {
 	f, clients := c.l.faults, c.l.clients.Add(1)
 	if f.DieAt > 0 && clients >= f.DieAt {
@@ -145,7 +146,7 @@ func (c *conn) deliver(frame []byte) (int, error) {
 	c.l.queue()
 	held := c.release(frame)
 	if f.OvertakeEvery > 0 && text(held, "userId") == text(frame, "userId") {
-		frame, held = held, frame // the order of one sender is kept
+		frame, held = held, frame // keeps the order of one sender
 	}
 	err := c.send(frame)
 	if err == nil && every(f.TwiceEvery) && busy {
@@ -157,7 +158,7 @@ func (c *conn) deliver(frame []byte) (int, error) {
 	return length, err
 }
 
-// hold keeps a delivery back, unless one is held already. It is not lost where nobody overtakes it.
+// hold keeps a delivery back, unless one is held already. The delivery is not lost if no other overtakes it.
 func (c *conn) hold(frame []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,8 +179,8 @@ func (c *conn) hold(frame []byte) bool {
 	return true
 }
 
-// release is the held delivery that goes out with this one; nil where there is none. A swapped one goes with its
-// sender's next.
+// release returns the held delivery that goes out with this one; nil if there is none. A swapped delivery goes out with
+// the next one of its sender.
 func (c *conn) release(frame []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,7 +243,7 @@ func (c *conn) writeDelayed() {
 	}
 }
 
-// altered is a copy of the delivery with another first digit in its stroke.
+// altered returns a copy of the delivery with another first digit in its stroke.
 func altered(frame []byte) []byte {
 	at := bytes.Index(frame, []byte("[["))
 	if at < 0 || at+2 >= len(frame) || frame[at+2] < '0' || frame[at+2] > '9' {
@@ -253,7 +254,7 @@ func altered(frame []byte) []byte {
 	return other
 }
 
-// text is the value of a key of a flat JSON object, without escapes; empty where it has none.
+// text returns the value of a key of a flat JSON object, without escapes; empty if it has none.
 func text(frame []byte, key string) string {
 	_, rest, _ := bytes.Cut(frame, []byte(`"`+key+`"`))
 	_, rest, _ = bytes.Cut(rest, []byte(`"`))

@@ -1,5 +1,5 @@
-// Package faulty makes the connections of a WebSocket server misbehave in a known way, below a server that stays as it
-// is. It reads what the server writes: each Write has to be one whole frame, as it is where a server writes a
+// Package faulty makes the connections of a WebSocket server misbehave in a known way, below a server that is not
+// modified. It reads what the server writes: each Write has to be one complete frame, as it is if the server writes
 // net.Buffers. It imports nothing but the standard library, because it is compiled into the server's own module.
 package faulty
 
@@ -14,16 +14,16 @@ import (
 // first WebSocket client.
 type Faults struct {
 	DropEvery, TwiceEvery, AlterEvery, CrossEvery int64
-	// TwiceAbove restricts TwiceEvery to seconds that follow one with so many deliveries.
+	// TwiceAbove restricts TwiceEvery to seconds that follow one with more deliveries than this.
 	TwiceAbove int64
-	// SwapEvery holds a delivery back until the same sender's next one to that receiver is out, OvertakeEvery until
+	// SwapEvery holds a delivery back until the same sender's next one to that receiver is sent, OvertakeEvery until
 	// another sender's is.
 	SwapEvery, OvertakeEvery int64
 	Silent                   bool
 
-	// Delay comes before every delivery; Aging adds so much for each second since the first client.
+	// Delay is applied to every delivery; Aging adds this much for each second since the first client.
 	Delay, Aging time.Duration
-	// SlowBoard is the delay of the first board that somebody joined.
+	// SlowBoard is the delay of the first board that a client joined.
 	SlowBoard time.Duration
 	LateEvery int64
 	LateBy    time.Duration
@@ -35,15 +35,15 @@ type Faults struct {
 	DieAt, RefuseBeyond int64
 	AcceptPause         time.Duration
 
-	// Burn is CPU time of every read from a client, which is mostly one message.
+	// Burn is the CPU time of every read from a client, which is usually one message.
 	Burn time.Duration
-	// Leak is in bytes a second, Weight in bytes of each client.
+	// Leak is in bytes a second, Weight in bytes per client.
 	Leak, Weight int64
-	// Capacity is the most deliveries a second; what is beyond that queues.
+	// Capacity is the maximum number of deliveries a second; more than that queue.
 	Capacity int64
 }
 
-// Parse reads faults as a command line has them: `-drop-every 143`. Nothing is no fault.
+// Parse reads faults in the form of a command line: `-drop-every 143`. An empty text means no fault.
 func Parse(text string) (Faults, error) {
 	var f Faults
 	set := flag.NewFlagSet("faults", flag.ContinueOnError)

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	quiet  = 150 * time.Millisecond // after which nothing more comes
+	quiet  = 150 * time.Millisecond // after which nothing more arrives
 	passed = 50 * time.Millisecond  // since the first client
 )
 
@@ -33,7 +33,7 @@ type end struct {
 	lines  *bufio.Reader
 }
 
-// server listens with faults; connect makes clients of the board that they name.
+// server listens with faults; connect returns clients of the board with the given name.
 func server(t *testing.T, faults string) (connect func(board string) end) {
 	t.Helper()
 	parsed, err := Parse(faults)
@@ -71,7 +71,7 @@ func (e end) say(t *testing.T, line string) {
 	}
 }
 
-// head reads what comes before the first delivery.
+// head reads everything before the first delivery.
 func (e end) head(t *testing.T) end {
 	t.Helper()
 	for range 2 {
@@ -82,7 +82,7 @@ func (e end) head(t *testing.T) end {
 	return e
 }
 
-// heard are the lines that come until it is quiet.
+// heard returns the lines that arrive until the connection is quiet.
 func (e end) heard(t *testing.T) (lines []string) {
 	t.Helper()
 	for {
@@ -124,7 +124,7 @@ func TestContentAndOrder(t *testing.T) {
 		{"-alter-every 3", a(1, 2, 3, 4), []string{draw("a", 1), draw("a", 2), altered, draw("a", 4)}},
 		{"-swap-every 2", slices.Concat(a(1, 2), draws("b", 9), a(3)), slices.Concat(a(1), draws("b", 9), a(3, 2))},
 		{"-overtake-every 2", slices.Concat(a(1, 2), draws("b", 9)), slices.Concat(a(1), draws("b", 9), a(2))},
-		{"-overtake-every 2", a(1, 2, 3), a(1, 2, 3)}, // nobody else draws
+		{"-overtake-every 2", a(1, 2, 3), a(1, 2, 3)}, // no other client draws
 		{"-overtake-every 2", a(1, 2), a(1, 2)},
 		{"-silent", a(1, 2), nil},
 		{"-late-every 2 -late-by 20ms", a(1, 2, 3), a(1, 3, 2)},
@@ -157,7 +157,7 @@ func TestADeliveryCrossesToAnotherBoard(t *testing.T) {
 	}
 }
 
-// took is how long a delivery takes to arrive.
+// took returns how long a delivery takes to arrive.
 func (e end) took(t *testing.T) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -175,7 +175,7 @@ func TestDelays(t *testing.T) {
 		"":                                    0,
 		"-delay 40ms":                         40 * time.Millisecond,
 		"-slow-board 40ms":                    40 * time.Millisecond,
-		"-aging 1s":                           40 * time.Millisecond, // after those 50 ms
+		"-aging 1s":                           40 * time.Millisecond, // after the 50 ms
 		"-stall-at 20ms -stall-for 300ms":     40 * time.Millisecond,
 		"-pause-every 400ms -pause-for 390ms": 40 * time.Millisecond,
 	} {
@@ -221,7 +221,7 @@ func TestACloseFrameIsTheLastAndNothingBeforeItIsLost(t *testing.T) {
 			e.say(t, draw("a", 1))
 			e.say(t, string([]byte{closeFrame, 0}))
 			if faults != "" {
-				_ = e.Close() // the server has said all, but not all is out
+				_ = e.Close() // the server has written everything, but not everything is sent
 			}
 			_ = e.client.SetReadDeadline(time.Now().Add(5 * time.Second))
 			if got, err := io.ReadAll(e.lines); err != nil || string(got) != draw("a", 1)+string([]byte{closeFrame, 0}) {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// listener is a server's listener with faults, and what all its connections share.
+// listener is a server's listener with faults, and the state shared by all its connections.
 type listener struct {
 	net.Listener
 	faults Faults
 
 	began   atomic.Int64 // UnixNano of the first client; 0 before
-	number  atomic.Int64 // of the last delivery
+	number  atomic.Int64 // number of the last delivery
 	clients atomic.Int64
 
 	mu     sync.Mutex
 	boards map[string]map[*conn]struct{}
-	first  string // the board that somebody joined first
+	first  string // the board that was joined first
 	due    time.Time
 	rate   rate
 }
@@ -31,7 +31,7 @@ func Listen(of net.Listener, faults Faults) net.Listener {
 	return &listener{Listener: of, faults: faults, boards: map[string]map[*conn]struct{}{}}
 }
 
-// Accept is of net.Listener.
+// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if err != nil {
@@ -44,7 +44,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return &conn{Conn: accepted, l: l, closed: make(chan struct{})}, nil
 }
 
-// since is the time since the first client.
+// since returns the time since the first client.
 func (l *listener) since() time.Duration {
 	began := l.began.Load()
 	if began == 0 {
@@ -53,7 +53,7 @@ func (l *listener) since() time.Duration {
 	return time.Since(time.Unix(0, began))
 }
 
-// stand waits while everything stands still.
+// stand waits during a stall or a pause.
 func (l *listener) stand() {
 	since, f := l.since(), l.faults
 	if since >= f.StallAt && since < f.StallAt+f.StallFor {
@@ -66,7 +66,7 @@ func (l *listener) stand() {
 	}
 }
 
-// queue waits for the turn of one delivery where there is a capacity.
+// queue waits for the turn of one delivery if there is a capacity.
 func (l *listener) queue() {
 	if l.faults.Capacity == 0 {
 		return
@@ -81,7 +81,7 @@ func (l *listener) queue() {
 	time.Sleep(time.Until(due))
 }
 
-// busy counts a delivery, and says whether the last second had more than faults.TwiceAbove.
+// busy counts a delivery, and reports whether the last second had more than faults.TwiceAbove.
 func (l *listener) busy() bool {
 	if l.faults.TwiceAbove == 0 {
 		return true
@@ -91,7 +91,7 @@ func (l *listener) busy() bool {
 	return l.rate.count(time.Now()) > l.faults.TwiceAbove
 }
 
-// join notes the board of a client.
+// join records the board of a client.
 func (l *listener) join(c *conn, board string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *listener) isFirst(board string) bool {
 	return board == l.first
 }
 
-// outside is a client of another board; nil where there is none.
+// outside returns a client of another board; nil if there is none.
 func (l *listener) outside(board string) *conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,13 +135,13 @@ func (l *listener) outside(board string) *conn {
 	return nil
 }
 
-// rate counts by the second.
+// rate counts events by second.
 type rate struct {
 	second       int64
 	counted, was int64
 }
 
-// count adds one, and returns the count of the second before.
+// count adds one, and returns the count of the previous second.
 func (r *rate) count(now time.Time) int64 {
 	switch second := now.Unix(); second - r.second {
 	case 0:
@@ -159,7 +159,7 @@ const (
 	pageBytes = 4096
 )
 
-// leak takes so many bytes a second, and never gives them back.
+// leak allocates that many bytes a second, and never frees them.
 func leak(perSecond int64) {
 	var kept [][]byte
 	for range time.Tick(leakEvery) {
@@ -168,7 +168,7 @@ func leak(perSecond int64) {
 	_ = kept
 }
 
-// resident is memory that is touched, so that the kernel has to have it.
+// resident returns memory that is touched, so that it is resident.
 func resident(bytes int64) []byte {
 	block := make([]byte, bytes)
 	for i := int64(0); i < bytes; i += pageBytes {

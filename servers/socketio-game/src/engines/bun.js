@@ -1,4 +1,4 @@
-// Socket.IO on the engine for Bun, which uses the HTTP server and the WebSockets of Bun without node:http between:
+// Socket.IO on the engine for Bun, which uses the HTTP server and the WebSockets of Bun without node:http in between:
 // https://socket.io/blog/bun-engine
 
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES } from '../http.js';
 
 const { version } = createRequire(import.meta.url)('@socket.io/bun-engine/package.json');
 
-// Above that Bun answers 413 by itself, without the reason that a client of this server is given.
+// Above this size Bun answers 413 by itself, without the reason that this server sends.
 const MOST_BODY_BYTES = 16 * MAX_BODY_BYTES;
 
 // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.
@@ -37,7 +37,7 @@ export function createEngine(io, { path, maxHttpBufferSize, pingInterval, pingTi
         backpressureLimit: MAX_QUEUED_BYTES,
         closeOnBackpressureLimit: true,
         perMessageDeflate: false,
-        idleTimeout: 0, // the engine's own pings find who is gone
+        idleTimeout: 0, // the engine's own pings detect clients that have gone
         sendPings: false,
 
         open(webSocket) {
@@ -54,7 +54,7 @@ export function createEngine(io, { path, maxHttpBufferSize, pingInterval, pingTi
     return server.port;
   }
 
-  // A pong out of place leaves a timer of the engine behind, which would keep the process for 45 s.
+  // An unsolicited pong leaves a timer of the engine behind, which would keep the process alive for 45 s.
   async function stop() {
     setTimeout(() => server.stop(true), CLOSE_TIMEOUT_MS);
     const stopped = server.stop();
@@ -83,7 +83,7 @@ async function answer(request, path, respond) {
   return new Response(body, { status, headers });
 }
 
-/** Returns the text, or nothing where it is too large. */
+/** Returns the text, or nothing if it is too large. */
 async function bodyOf(request) {
   const chunks = [];
   let bytes = 0;

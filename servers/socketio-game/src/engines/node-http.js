@@ -52,7 +52,7 @@ export function createEngine(io, { path }, respond) {
   };
 }
 
-/** Calls `next` with the body, or without one as soon as it is too large. The rest is then read and thrown away. */
+/** Calls `next` with the body, or without one as soon as it is too large. The rest is then read and discarded. */
 function receiveBody(request, next) {
   const chunks = [];
   let bytes = 0;

@@ -6,8 +6,8 @@ import { MAX_QUEUED_BYTES, refuseBinary } from '../guard.js';
 import { MAX_BODY_BYTES } from '../http.js';
 import { App, us_listen_socket_close, us_socket_local_port, VERSION } from '../uwebsockets.js';
 
-// Beyond `maxPayloadLength` uWebSockets.js drops a connection without a close frame. To be told 1009, a client may send
-// more than a message may have: as much as may be queued for it.
+// Beyond `maxPayloadLength` uWebSockets.js drops a connection without a close frame. So that a client receives 1009, it
+// may send more than a message may have: as much as may be queued for it.
 const MAX_RECEIVED_BYTES = 1024 * 1024;
 
 // How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s.
@@ -53,8 +53,8 @@ export function createEngine(io, { maxHttpBufferSize }, respond) {
 }
 
 /**
- * Of the WebSockets' behaviour Socket.IO passes on three options: `compression`, `idleTimeout`, `maxBackpressure`.
- * Without `closeOnBackpressureLimit`, messages beyond the last would be dropped and the connection kept.
+ * Socket.IO passes on three options of the WebSockets' behaviour: `compression`, `idleTimeout`, `maxBackpressure`.
+ * Without `closeOnBackpressureLimit`, messages beyond the limit would be dropped and the connection kept.
  */
 function behaving(behavior, maxMessageBytes, webSockets, state) {
   return {
@@ -90,7 +90,7 @@ function behaving(behavior, maxMessageBytes, webSockets, state) {
   };
 }
 
-/** Answers a request once its body is there, or is too large. The request itself is only valid during the call. */
+/** Answers a request once its body is complete, or is too large. The request itself is only valid during the call. */
 function answer(response, request, respond) {
   const method = request.getMethod().toUpperCase();
   const path = request.getUrl();

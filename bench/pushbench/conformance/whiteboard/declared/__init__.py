@@ -1,4 +1,4 @@
-"""Protocols that servers declare: the rules that need no knowledge of the protocol, and the clients that speak it."""
+"""Declared protocols: the rules that are independent of the protocol, and the clients for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARED = {
     ),
     crowds.resets_harm_nobody: ("When half of a group vanishes with TCP resets, the other half misses nothing."),
 }
-"""Rules of the built-in protocols that hold for all, in the words of declared ones."""
+"""Rules of the built-in protocols that apply to all, in the terms of declared ones."""
 
 
 def rules(_: None) -> tuple[Rule, ...]:

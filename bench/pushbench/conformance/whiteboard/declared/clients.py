@@ -28,13 +28,13 @@ class Clients(SuiteClients):
         self._others: list[Clients] = []
 
     def board(self) -> str:
-        """A group that nobody has used."""
+        """An unused group."""
         return f"b-{next(self._numbers)}"
 
     async def member(
         self, *boards: str, user: str | None = None, receive_buffer: int | None = None, within: float = PROMPT
     ) -> Talker:
-        """A client in one group. A user comes back under its number."""
+        """A client in one group. A returning user keeps its number."""
         [group] = boards
         own = Values(group, self._number_of(user))
         reader = Reader(self.declaration, self._secrets, own)
@@ -59,7 +59,7 @@ class Clients(SuiteClients):
         return self._users.setdefault(name, next(self._numbers))
 
     def with_text(self, length: int) -> Clients | None:
-        """Clients whose messages have a text of so many characters; None where the protocol has no text."""
+        """Clients whose messages have a text of `length` characters; None if the protocol has no text."""
         protocol = read_protocol(self.declared.protocol.file.path, text=length)
         if protocol.declaration == self.declaration:
             return None
@@ -69,7 +69,7 @@ class Clients(SuiteClients):
         return other
 
     async def traffic(self) -> Traffic:
-        """Some load, played once; every rule about deliveries judges the same."""
+        """A small load, generated once; every rule about deliveries judges the same one."""
         if not self._traffic:
             self._traffic = await play(self)
         return self._traffic
@@ -81,6 +81,6 @@ class Clients(SuiteClients):
             await other.dismiss()
 
     def require(self, present: object, key: str) -> None:
-        """Raises NotAsked where the protocol does not declare something."""
+        """Raises NotAsked if the protocol does not declare something."""
         if not present:
             raise NotAsked(f"the protocol declares no `{key}`")

@@ -1,4 +1,4 @@
-"""What becomes of a message: one delivery to each member of its group, as it was sent and in order.
+"""The effect of a message: one delivery to each member of its group, unchanged and in order.
 
 All of these rules judge the same small load.
 """
@@ -13,7 +13,7 @@ from pushbench.conformance.whiteboard.declared.clients import Clients
 from pushbench.conformance.whiteboard.declared.traffic import Member, Traffic
 
 LIMIT_SECONDS = 40
-"""for the load, which the first of the rules plays"""
+"""for the load, which the first of the rules generates"""
 
 
 @rule("A message reaches every other member of its group.", limit_seconds=LIMIT_SECONDS)
@@ -87,7 +87,7 @@ async def nothing_else_comes(clients: Clients) -> None:
 
 
 def _owed(traffic: Traffic) -> list[tuple[Member, str, list[str]]]:
-    """Each member, with each sender of its group and the messages of that one."""
+    """Each member, with each sender in its group and that sender's messages."""
     return [
         (member, sender, messages)
         for member in traffic.members

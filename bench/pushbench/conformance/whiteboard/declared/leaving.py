@@ -1,4 +1,4 @@
-"""From when until when a client is a member, where the protocol says so."""
+"""When a client's membership begins and ends, if the protocol defines it."""
 
 from __future__ import annotations
 

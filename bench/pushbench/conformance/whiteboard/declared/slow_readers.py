@@ -9,8 +9,8 @@ from pushbench.conformance.whiteboard.crowds import outpace
 from pushbench.conformance.whiteboard.declared.clients import Clients
 
 LENGTHS = (16_000, 4_000)
-"""Characters of a message. With short ones it takes a minute until more is sent than a server's kernel keeps for one
-that does not read."""
+"""Characters of a message. With short messages, it takes a minute to send more than a server's kernel buffers for a
+client that does not read."""
 
 
 @rule("While a client does not read, all messages of three others arrive without delay.", limit_seconds=60)
@@ -20,7 +20,7 @@ async def slow_reader_harms_nobody(clients: Clients) -> None:
 
 
 async def _with_large_messages(clients: Clients) -> tuple[Clients, int]:
-    """Clients whose messages are as large as the server takes. Raises NotAsked where they are not large."""
+    """Clients whose messages are as large as the server accepts. Raises NotAsked if these are not large."""
     for length in LENGTHS:
         large = clients.with_text(length)
         if large is None:

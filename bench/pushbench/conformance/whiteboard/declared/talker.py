@@ -19,16 +19,16 @@ from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Drawn, Event, Joined, Refused, Strange
 
 SETTLE = 0.1
-"""Seconds until a client counts as a member where nothing tells it: `settle` of k6/internal/conversation."""
+"""Seconds until a client counts as a member without an acknowledgement: `settle` in k6/internal/conversation."""
 
 
 @dataclass(frozen=True)
 class Delivered(Drawn):
-    """A message of a member; its text names it."""
+    """A member's message; its text names it."""
 
     id: int
     altered: str = ""
-    """what differs from what was sent"""
+    """how it differs from what was sent"""
 
     def __str__(self) -> str:
         return self.text
@@ -41,14 +41,14 @@ class Sent:
 
 
 class Ledger:
-    """What all clients of a server have sent, by the ids of the messages."""
+    """All clients' sent messages, by their ids."""
 
     def __init__(self) -> None:
         self.sent: dict[int, Sent] = {}
         self._numbers = Counter[int]()
 
     def add(self, client: int, group: str) -> Values:
-        """A further message of a client. One that comes back goes on counting."""
+        """Add a client's next message. A returning client continues counting."""
         number = client * PER_CLIENT + self._numbers[client]
         self._numbers[client] += 1
         self.sent[number] = Sent(group, time.time_ns() // 1000)
@@ -72,7 +72,7 @@ class Talker(Client):
         self._packed = declaration.format == "msgpack"
         self._joined = False
         self._steps: int | None = 0
-        """of the opening, that are done; None once all are"""
+        """completed steps of the opening; None once all are completed"""
         self._keeping: asyncio.Task[None] | None = None
         self._last: tuple[str | bytes, Meaning] = "", Meaning(Kind.FOREIGN)
 
@@ -97,7 +97,7 @@ class Talker(Client):
             with contextlib.suppress(ValueError, RecursionError):
                 message = unpacked(message)
         elif self._packed and isinstance(message, str):
-            message = message.encode()  # a text frame is nothing that it declares
+            message = message.encode()  # the declaration has no text frames
         separator = self._declaration.separator
         for each in message.split(separator) if separator and isinstance(message, str) else [message]:
             if each or not separator:
@@ -122,7 +122,7 @@ class Talker(Client):
             self._keeping = asyncio.create_task(self._keep_alive(alive))
 
     async def _keep_alive(self, alive: KeepAlive) -> None:
-        """Send what keeps the connection alive, as members do, until it ends."""
+        """Send the keep-alive message at intervals, as members do, until the connection ends."""
         with contextlib.suppress(ConnectionClosed):
             while True:
                 await asyncio.sleep(alive.every_seconds)
@@ -176,7 +176,7 @@ class Talker(Client):
         return Delivered(name_of(meaning.id), meaning.id, altered if sent.group == self.own.group else "")
 
     def _meaning(self, message: str | bytes) -> Meaning:
-        """What a message says; both of its readers ask one after the other."""
+        """The meaning of a message, kept because `event` and `answer` both need it."""
         if self._last[0] is not message:
             self._last = (
                 message,

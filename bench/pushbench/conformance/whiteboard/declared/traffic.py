@@ -1,4 +1,4 @@
-"""A small load in three groups, and all that came of it. The rules about deliveries judge it."""
+"""A small load in three groups, and all its results. The rules about deliveries judge it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from pushbench.conformance.whiteboard.declared.clients import Clients
 
 SIZES = {"1": 10, "10": 3, "2": 3}
-"""Members of each group, by the end of its name: one name begins with another."""
+"""Members of each group, by the suffix of its name: one name is a prefix of another."""
 SENDERS = 3
 """of each group"""
 MESSAGES = 120
-"""of each sender, without a pause: enough for a server that uses several threads to mix them up"""
+"""of each sender, without a pause: enough for a server with several threads to mix up their order"""
 PATIENCE = 5.0
-"""seconds without news until what is missing counts as lost"""
+"""seconds without news until missing messages count as lost"""
 
 
 @dataclass
 class Member:
-    """What came to a client, in order of arrival."""
+    """What arrived at a client, in order."""
 
     name: str
     group: str
@@ -41,7 +41,7 @@ class Member:
 
     @property
     def rest(self) -> Iterator[Event]:
-        """Whatever is no delivery."""
+        """All events except deliveries."""
         return (event for event in self.events if not isinstance(event, Delivered))
 
 
@@ -53,7 +53,7 @@ class Traffic:
 
 
 async def play(clients: Clients) -> Traffic:
-    """Raises Mismatch where the clients do not become members."""
+    """Generate the load. Raises Mismatch if the clients do not become members."""
     prefix = clients.board()
     groups = {f"{prefix}-{end}": size for end, size in SIZES.items()}
     joined = await together(clients.members(group, size) for group, size in groups.items())
@@ -73,12 +73,12 @@ async def _speak(talker: Client, group: str) -> list[str]:
     messages = []
     for _ in range(MESSAGES):
         messages.append(await talker.draw(group))
-        await asyncio.sleep(0)  # the turn of the others
+        await asyncio.sleep(0)  # lets the others run
     return messages
 
 
 async def _listen(present: Sequence[tuple[Client, Member]], due: int) -> None:
-    """Until nothing comes any more."""
+    """Wait until nothing more arrives."""
     heard, news = 0, time.monotonic()
     while time.monotonic() - news < (PATIENCE if heard < due else 0.1):
         for client, member in present:

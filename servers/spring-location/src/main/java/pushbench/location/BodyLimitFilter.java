@@ -11,7 +11,7 @@ import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** Refuses requests with a large body, also where nothing reads it. */
+/** Refuses requests with a large body, even if nothing reads it. */
 @Component
 class BodyLimitFilter extends OncePerRequestFilter {
   private static final int MAX_BODY_BYTES = 64 * 1024;

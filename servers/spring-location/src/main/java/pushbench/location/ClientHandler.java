@@ -8,8 +8,9 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.WebSocketHandlerDecorator;
 
 /**
- * Limits the size of what a client sends, and what may be queued for it. It takes messages in parts
- * and passes them on whole: to get them whole, each session would need a buffer of the limit.
+ * Limits the size of a client's messages, and how much may be queued for it. It receives messages
+ * in parts and passes them on complete: to receive complete messages, each session would need a
+ * buffer as large as the limit.
  */
 class ClientHandler extends WebSocketHandlerDecorator {
   static final int MAX_MESSAGE_BYTES = 64 * 1024;

@@ -1,4 +1,4 @@
 package pushbench.location;
 
-/** What a client is told, over every transport. */
+/** The error that a client receives, over every transport. */
 record ErrorMessage(String error) {}

@@ -44,7 +44,7 @@ class EventStream implements Listener, OpenResponses.OpenResponse {
     send(json.length(), SseEmitter.event().id(Long.toString(news.version())).data(json));
   }
 
-  /** Sends what the client ignores, where nothing was sent for a while. */
+  /** Sends a comment, which the client ignores, if nothing was sent for a while. */
   void commentWhenQuiet() {
     if (outbox.isEmpty() && clock.getAsLong() - lastSent >= QUIET) {
       send(COMMENT_BYTES, SseEmitter.event().comment(""));

@@ -6,9 +6,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * The streams, to which it sends comments. A server learns that a client has left when it writes
- * for the second time after that, and may count it for 2 s. See "Disconnects" in the reference of
- * asynchronous requests:
+ * Holds the streams, and sends them comments. A server detects that a client has left when it
+ * writes for the second time after that, and may count it for 2 s. See "Disconnects" in the
+ * reference of asynchronous requests:
  * https://docs.spring.io/spring-framework/reference/web/webmvc/mvc-ann-async.html
  */
 @Component

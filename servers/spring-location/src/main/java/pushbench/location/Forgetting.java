@@ -12,7 +12,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
-/** Forgets groups that are over and have no subscription at the STOMP broker. */
+/** Removes groups that are over and have no subscription at the STOMP broker. */
 @Component
 @EnableScheduling
 class Forgetting {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.springframework.http.HttpStatus;
 
-/** The newest positions of a group, and who listens to it. */
+/** The newest positions of a group, and its listeners. */
 class Group {
   private static final int MAX_USERS = 64;
   private static final long FORGET_AFTER = Duration.ofSeconds(60).toNanos();
@@ -17,14 +17,14 @@ class Group {
   /** By user, in the order of the versions. */
   private final LinkedHashMap<String, Versioned> newest = new LinkedHashMap<>();
 
-  /** With the user that each of them is. */
+  /** Each with its user. */
   private final Map<Listener, String> listeners = new LinkedHashMap<>();
 
   private long version;
   private long lastPut;
 
   /**
-   * Accepts a position, and tells it to the other users.
+   * Accepts a position, and sends it to the other users.
    *
    * @param now in nanoseconds
    */
@@ -48,7 +48,7 @@ class Group {
 
   /**
    * Returns the newest position of each other user whose version is above {@code since}. A {@code
-   * since} above the present version is from before the group was forgotten, and does not count.
+   * since} above the current version dates from before the group was removed, and does not count.
    */
   synchronized News newsFor(String user, OptionalLong since) {
     long known = since.orElse(0) > version ? 0 : since.orElse(0);
@@ -60,7 +60,7 @@ class Group {
     return new News(version, positions);
   }
 
-  /** Tells the listener the news of now, then each position of another user. */
+  /** Sends the listener the current news, then each position of another user. */
   synchronized void listen(String user, OptionalLong since, Listener listener) {
     listener.tell(newsFor(user, since));
     listeners.put(listener, user);
@@ -71,7 +71,7 @@ class Group {
   }
 
   /**
-   * Returns whether nobody needs it any more.
+   * Returns whether the group is no longer needed.
    *
    * @param now in nanoseconds
    */

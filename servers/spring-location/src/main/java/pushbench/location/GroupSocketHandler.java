@@ -9,7 +9,7 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.TextWebSocketHandler;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Takes positions of the members of groups, and tells them those of others. */
+/** Receives positions from the members of groups, and sends them those of others. */
 @Component
 class GroupSocketHandler extends TextWebSocketHandler {
   /** The session attribute with the member, which the handshake sets. */

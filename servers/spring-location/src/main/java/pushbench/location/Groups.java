@@ -12,8 +12,8 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.stereotype.Component;
 
 /**
- * The groups that are not forgotten. What changes a group happens within an update of its entry,
- * which is atomic, so that no group is changed that is forgotten meanwhile.
+ * The groups that are not removed. Every change of a group happens within an update of its entry,
+ * which is atomic. So no group is changed that is removed at the same time.
  */
 @Component
 class Groups {
@@ -29,11 +29,11 @@ class Groups {
     this.clock = clock;
   }
 
-  /** Accepts a position, and returns it as the news that the other users are told. */
+  /** Accepts a position, and returns it as the news that the other users receive. */
   News put(String id, Position position) {
     News news = withGroup(id, group -> group.put(position, clock.getAsLong()));
     // Virtual threads are not preempted: a client that puts without pause would keep a core from
-    // those that send its positions.
+    // the threads that send its positions.
     Thread.yield();
     return news;
   }
@@ -43,7 +43,10 @@ class Groups {
     return group == null ? new News(0, List.of()) : group.newsFor(member.user(), since);
   }
 
-  /** Tells the listener the news of now, then each position of another user until it leaves. */
+  /**
+   * Sends the listener the current news, then each position of another user until the listener
+   * leaves.
+   */
   void listen(Member member, OptionalLong since, Listener listener) {
     withGroup(
         member.group(),
@@ -65,9 +68,9 @@ class Groups {
   }
 
   /**
-   * Forgets the groups that are over.
+   * Removes the groups that are over.
    *
-   * @param isKept says whether a group has to stay, whose id it is given
+   * @param isKept returns whether the group with this id has to stay
    */
   void forget(Predicate<String> isKept) {
     long now = clock.getAsLong();

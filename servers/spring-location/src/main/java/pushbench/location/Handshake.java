@@ -12,7 +12,7 @@ import org.springframework.web.socket.WebSocketHandler;
 import org.springframework.web.socket.server.HandshakeInterceptor;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Refuses requests that are no handshake, as other requests are refused. */
+/** Refuses requests that are not handshakes, like other invalid requests. */
 @Component
 class Handshake implements HandshakeInterceptor {
   private final JsonMapper mapper;
@@ -45,7 +45,7 @@ class Handshake implements HandshakeInterceptor {
       WebSocketHandler handler,
       Exception failure) {}
 
-  /** Answers, and returns that there is no handshake. */
+  /** Answers the request, and returns that there is no handshake. */
   boolean refuse(ServerHttpResponse response, HttpStatus status, String reason) throws IOException {
     response.setStatusCode(status);
     response.getHeaders().setContentType(MediaType.APPLICATION_JSON);

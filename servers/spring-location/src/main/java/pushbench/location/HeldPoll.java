@@ -13,7 +13,7 @@ class HeldPoll implements Listener, OpenResponses.OpenResponse {
   private final DeferredResult<ResponseEntity<News>> result;
 
   /**
-   * @param present the news of the moment for the client
+   * @param present the current news for the client
    */
   HeldPoll(OptionalLong since, Duration wait, Supplier<News> present) {
     this.since = since;
@@ -26,7 +26,7 @@ class HeldPoll implements Listener, OpenResponses.OpenResponse {
     return result;
   }
 
-  /** Nothing is lost after the first answer: the client asks for it with the next poll. */
+  /** Nothing is lost after the first answer: the next poll of the client requests it. */
   @Override
   public void tell(News news) {
     boolean knowsVersion = since.isPresent() && since.getAsLong() <= news.version();

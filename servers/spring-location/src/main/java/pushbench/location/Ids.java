@@ -14,7 +14,7 @@ final class Ids {
   /**
    * Returns the id, or refuses it.
    *
-   * @param id may be null, where it is missing
+   * @param id null if it is missing
    */
   static String check(String name, String id) {
     if (id == null || !PATTERN.matcher(id).matches()) {

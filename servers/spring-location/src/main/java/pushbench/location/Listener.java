@@ -1,6 +1,6 @@
 package pushbench.location;
 
-/** Somebody who is told the positions of the other users of a group. Does not wait. */
+/** Receives the positions of the other users of a group. Must not wait. */
 interface Listener {
   void tell(News news);
 }

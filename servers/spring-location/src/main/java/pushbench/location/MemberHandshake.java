@@ -12,7 +12,7 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.socket.WebSocketHandler;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reads which member a socket is of. */
+/** Reads the member to which a socket belongs. */
 @Component
 class MemberHandshake extends Handshake {
   MemberHandshake(JsonMapper mapper) {

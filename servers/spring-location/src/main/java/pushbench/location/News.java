@@ -3,8 +3,8 @@ package pushbench.location;
 import java.util.List;
 
 /**
- * What a client is told.
+ * The news that a client receives.
  *
- * @param version the one up to which it tells everything
+ * @param version the version up to which the news is complete
  */
 record News(long version, List<Position> positions) {}

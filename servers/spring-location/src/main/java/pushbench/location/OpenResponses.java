@@ -6,7 +6,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** The held polls and the streams, which it ends when the server stops. */
+/** Holds the open polls and streams, and ends them when the server stops. */
 @Component
 class OpenResponses implements SmartLifecycle {
   interface OpenResponse {
@@ -31,7 +31,7 @@ class OpenResponses implements SmartLifecycle {
     return responses.size();
   }
 
-  /** Before the web server closes its port and waits for requests to end. */
+  /** Runs before the web server closes its port and waits for requests to end. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;

@@ -8,7 +8,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 import org.springframework.web.socket.CloseStatus;
 
-/** The open sessions, which it closes when the server stops. */
+/** Holds the open sessions, and closes them when the server stops. */
 @Component
 class OpenSessions implements SmartLifecycle {
   /**
@@ -39,7 +39,7 @@ class OpenSessions implements SmartLifecycle {
     return sessions.size();
   }
 
-  /** After the web server has closed its port, before it cuts all connections. */
+  /** Runs after the web server has closed its port, before it cuts all connections. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE - 1;

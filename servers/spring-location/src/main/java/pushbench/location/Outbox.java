@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * What is to be sent to one client. Nobody who adds to it waits: a virtual thread sends it.
- * Tomcat's own sends wait for a client that reads slowly.
+ * The queue of one client. Adding to it never waits: a virtual thread sends. Tomcat's own sends
+ * wait for a client that reads slowly.
  */
 class Outbox {
   interface Send {
@@ -15,7 +15,7 @@ class Outbox {
 
   private record Item(int bytes, Send send) {}
 
-  /** A client that does not read is disconnected rather than queued for without bound. */
+  /** A client that does not read is disconnected, because its queue would grow without bound. */
   private static final int MAX_QUEUED_BYTES = 1024 * 1024;
 
   private final Runnable onOverflow;
@@ -29,7 +29,7 @@ class Outbox {
 
   /**
    * @param onOverflow is called as soon as too much is queued
-   * @param disconnect ends the connection after that, once the present send has ended
+   * @param disconnect ends the connection after that, once the current send has ended
    */
   Outbox(Runnable onOverflow, Send disconnect) {
     this.onOverflow = onOverflow;
@@ -46,8 +46,8 @@ class Outbox {
       sender = Thread.startVirtualThread(this::sendQueued);
     } else if (queuedBytes > MAX_QUEUED_BYTES) {
       close();
-      // Tomcat closes the WebSocket of a send that is interrupted. A write of a response goes on
-      // waiting, and fails after the connection's timeout.
+      // Tomcat closes the WebSocket of a send that is interrupted. A write of a response continues
+      // to wait, and fails after the connection's timeout.
       sender.interrupt();
       Thread.startVirtualThread(onOverflow);
     }
@@ -66,7 +66,7 @@ class Outbox {
         disconnect.run();
       }
     } catch (IOException | RuntimeException e) {
-      // The connection has ended, which leaves Tomcat in various states.
+      // The connection has ended, which leaves Tomcat in an undefined state.
       close();
     }
   }

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * where there is none.
  */
 final class Parameters {
-  /** Every integer up to it is a number of JSON. */
+  /** Every integer up to this one is a number of JSON. */
   static final long MAX_COUNT = (1L << 53) - 1;
 
   private static final int MAX_WAIT_SECONDS = 25;
@@ -25,7 +25,7 @@ final class Parameters {
   }
 
   /**
-   * Returns the version up to which the client knows everything, if it says one.
+   * Returns the version up to which the client has all news, if it sends one.
    *
    * @param name of the parameter or header
    */

@@ -6,7 +6,7 @@ import org.springframework.web.socket.BinaryMessage;
 import org.springframework.web.socket.TextMessage;
 import org.springframework.web.socket.WebSocketMessage;
 
-/** Puts messages together whose parts come one by one. */
+/** Assembles messages from their parts. */
 class Parts {
   private final int maxBytes;
   private final StringBuilder text = new StringBuilder();

@@ -9,7 +9,7 @@ record Position(String user, double lat, double lon, long seq, long sentAt) {
   private static final int MAX_LAT = 90;
   private static final int MAX_LON = 180;
 
-  /** Reads a JSON object, which every body of a client is. */
+  /** Reads a JSON object, the form of every body of a client. */
   static JsonNode readObject(JsonMapper mapper, byte[] body) {
     try {
       JsonNode json = mapper.readTree(body);
@@ -17,7 +17,7 @@ record Position(String user, double lat, double lon, long seq, long sentAt) {
         return json;
       }
     } catch (JacksonException e) {
-      // It is refused below.
+      // Refused below.
     }
     throw new RefusedException("a body must be a JSON object");
   }

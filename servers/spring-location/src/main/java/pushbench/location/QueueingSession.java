@@ -6,8 +6,8 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.WebSocketSessionDecorator;
 
 /**
- * A session to which anybody can send without waiting. With ConcurrentWebSocketSessionDecorator the
- * thread of another client would wait for one that reads slowly.
+ * A session to which any thread can send without waiting. With ConcurrentWebSocketSessionDecorator
+ * the thread of another client would wait for one that reads slowly.
  */
 class QueueingSession extends WebSocketSessionDecorator {
   private final Outbox outbox;
@@ -22,7 +22,7 @@ class QueueingSession extends WebSocketSessionDecorator {
     outbox.add(message.getPayloadLength(), () -> getDelegate().sendMessage(message));
   }
 
-  /** Closes it after what is queued. */
+  /** Closes the session after the queued messages. */
   @Override
   public void close(CloseStatus status) {
     outbox.add(0, () -> getDelegate().close(status));

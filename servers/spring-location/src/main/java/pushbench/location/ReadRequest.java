@@ -6,7 +6,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.io.ByteArrayInputStream;
 
-/** A request whose body was read already. */
+/** A request whose body has already been read. */
 class ReadRequest extends HttpServletRequestWrapper {
   private final ServletInputStream body;
 

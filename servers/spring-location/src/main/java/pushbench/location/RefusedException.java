@@ -2,7 +2,7 @@ package pushbench.location;
 
 import org.springframework.http.HttpStatus;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 class RefusedException extends RuntimeException {
   private final HttpStatus status;
 
@@ -11,7 +11,7 @@ class RefusedException extends RuntimeException {
     this.status = status;
   }
 
-  /** What the client sent is malformed, or a part of it is missing or wrong. */
+  /** The client's message is malformed, or a part of it is missing or wrong. */
   RefusedException(String reason) {
     this(HttpStatus.BAD_REQUEST, reason);
   }

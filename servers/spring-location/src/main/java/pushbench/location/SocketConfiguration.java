@@ -10,7 +10,10 @@ import org.springframework.web.socket.server.standard.ServletServerContainerFact
 @Configuration(proxyBeanMethods = false)
 @EnableWebSocket
 class SocketConfiguration implements WebSocketConfigurer {
-  /** A position fits. Each session has both buffers, and larger messages come in parts. */
+  /**
+   * Large enough for a position. Each session has both buffers, and larger messages arrive in
+   * parts.
+   */
   private static final int BUFFER_BYTES = 1024;
 
   private final GroupSocketHandler handler;

@@ -13,7 +13,7 @@ import org.springframework.web.socket.config.annotation.WebSocketTransportRegist
 @Configuration(proxyBeanMethods = false)
 @EnableWebSocketMessageBroker
 class StompConfiguration implements WebSocketMessageBrokerConfigurer {
-  /** Its destination ends with the id of the group. */
+  /** The destination ends with the id of the group. */
   static final String TOPIC = "/topic/group.";
 
   private final DestinationGuard guard;
@@ -41,9 +41,9 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * Both channels run on the thread that reads the sender's session. That keeps the order, and a
-   * client that sends too fast has to wait. On executors the order takes setPreserveReceiveOrder
-   * and setPreservePublishOrder, whose queues grow without bound.
+   * Both channels run on the thread that reads the sender's session. That keeps the order, and
+   * makes a client that sends too fast wait. On executors the order requires
+   * setPreserveReceiveOrder and setPreservePublishOrder, whose queues grow without bound.
    */
   @Override
   public void configureClientInboundChannel(ChannelRegistration registration) {

@@ -10,7 +10,7 @@ import org.springframework.stereotype.Controller;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Takes positions and joins that are sent to a group, and has the broker send them on. */
+/** Receives positions and joins that are sent to a group, and forwards them through the broker. */
 @Controller
 class StompController {
   private static final String APP_GROUP = "/group.{group:" + Ids.ID + "}";

@@ -9,8 +9,9 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class TomcatConfiguration {
   /**
-   * Tomcat goes on counting a request whose client resets the connection before the response
-   * begins. After Spring, which waits for it when the server stops, Tomcat would wait 2 s more.
+   * Tomcat keeps counting a request whose client resets the connection before the response begins.
+   * When the server stops, Spring waits for that request, and afterwards Tomcat would wait 2 s
+   * more.
    */
   @Bean
   static WebServerFactoryCustomizer<TomcatServletWebServerFactory> noSecondWait() {

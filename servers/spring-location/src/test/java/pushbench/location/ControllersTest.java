@@ -136,7 +136,7 @@ class ControllersTest {
     return client.get().uri(uri).exchange();
   }
 
-  /** Asks as user b, and does not wait for the answer. */
+  /** Polls as user b, and does not wait for the answer. */
   private MvcTestResult hold(String since) {
     return client.get().uri("/groups/g/positions?user=b&wait=25&" + since).asyncExchange();
   }

@@ -1,6 +1,6 @@
 package pushbench.tokenstream;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 class BadRequestException extends Exception {
   BadRequestException(String reason) {
     super(reason);

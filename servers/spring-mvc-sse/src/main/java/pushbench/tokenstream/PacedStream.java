@@ -3,12 +3,12 @@ package pushbench.tokenstream;
 import java.time.Duration;
 
 /**
- * What a stream writes at the ticks of a regular schedule: characters, and comments between two of
- * them that are far apart.
+ * The writes of a stream at the ticks of a regular schedule: characters, and comments between two
+ * characters that are far apart.
  */
 class PacedStream implements Runnable {
   /**
-   * A server learns that a client has left when it writes for the second time after that, and has
+   * A server detects that a client has left when it writes for the second time after that, and has
    * to stop the stream within 1 s. See "Disconnects" in the reference of asynchronous requests:
    * https://docs.spring.io/spring-framework/reference/web/webmvc/mvc-ann-async.html
    */

@@ -38,13 +38,13 @@ class Refusals {
     return refuse(status, e.getHeaders(), status.getReasonPhrase());
   }
 
-  /** Nobody is left to answer. Spring would log a warning. */
+  /** No client is left to answer. Spring would log a warning. */
   @ExceptionHandler(AsyncRequestNotUsableException.class)
   void clientHasLeft() {}
 
   private static ResponseEntity<Refusal> refuse(
       HttpStatus status, HttpHeaders headers, String reason) {
-    // Whatever the client accepts, which may be text/event-stream only.
+    // JSON whatever the client accepts, which may be text/event-stream only.
     return ResponseEntity.status(status)
         .headers(headers)
         .contentType(MediaType.APPLICATION_JSON)

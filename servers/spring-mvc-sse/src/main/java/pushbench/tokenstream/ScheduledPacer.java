@@ -16,7 +16,7 @@ class ScheduledPacer implements Pacer {
     this.scheduler = scheduler;
   }
 
-  /** At a fixed rate, a late character does not delay those after it. */
+  /** At a fixed rate, so that a late character does not delay those after it. */
   @Override
   public void start(TokenStream stream, int pace) {
     var paced = new PacedStream(stream, pace);

@@ -8,8 +8,8 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Starts a stream when its request is asynchronous. SseEmitter queues what is sent before that, so
- * the first characters of a paced stream would be late.
+ * Starts a stream once its request is asynchronous. SseEmitter queues everything sent before that,
+ * so the first characters of a paced stream would be late.
  */
 @Component
 class StreamStarter implements AsyncHandlerInterceptor, WebMvcConfigurer {

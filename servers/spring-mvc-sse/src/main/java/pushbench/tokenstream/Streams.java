@@ -6,7 +6,7 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
-/** The streams under way, which it ends when the server stops. */
+/** Holds the streams in progress, and ends them when the server stops. */
 @Component
 class Streams implements SmartLifecycle {
   private final Set<TokenStream> streams = ConcurrentHashMap.newKeySet();
@@ -24,7 +24,7 @@ class Streams implements SmartLifecycle {
     return streams.size();
   }
 
-  /** Before the web server closes its port and waits for requests to end. */
+  /** Runs before the web server closes its port and waits for requests to end. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;

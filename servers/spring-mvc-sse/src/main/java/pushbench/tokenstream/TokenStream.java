@@ -28,7 +28,7 @@ class TokenStream {
     return over.isDone();
   }
 
-  /** Runs the callback when it is over, or now if it is. */
+  /** Runs the callback when the stream is over, or now if it already is. */
   void onOver(Runnable callback) {
     over.thenRun(callback);
   }
@@ -42,7 +42,8 @@ class TokenStream {
   /** Sends the next character, or ends the response after the last one. */
   void sendNext() {
     if (next < Text.CHARACTERS.size()) {
-      // SseEmitter writes no space after "data:", and a client removes one, also from the text.
+      // SseEmitter writes no space after "data:". A client removes one space, also one that belongs
+      // to the text.
       String data = " " + Text.CHARACTERS.get(next);
       send(SseEmitter.event().id(Integer.toString(next)).data(data));
       next++;
@@ -52,7 +53,10 @@ class TokenStream {
     }
   }
 
-  /** Sends what a client ignores. The only sign that it has left is that this fails. */
+  /**
+   * Sends a comment, which a client ignores. The only sign that the client has left is that this
+   * fails.
+   */
   void sendComment() {
     send(SseEmitter.event().comment(""));
   }
@@ -70,7 +74,7 @@ class TokenStream {
     try {
       emitter.send(event);
     } catch (IOException | IllegalStateException e) {
-      // The client has left, and the container ends the request; or another thread has ended it.
+      // The client has left, and the container ends the request, or another thread has ended it.
       over.complete(null);
     }
   }

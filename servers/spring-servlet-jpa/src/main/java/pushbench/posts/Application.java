@@ -6,7 +6,7 @@ import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.event.EventListener;
 
-/** Without Spring Boot's own page for errors, which it serves on a path of its own. */
+/** Excludes Spring Boot's own page for errors, which it serves on a path of its own. */
 @SpringBootApplication(exclude = ErrorMvcAutoConfiguration.class)
 public class Application {
   public static void main(String[] args) {
@@ -14,7 +14,7 @@ public class Application {
   }
 
   /**
-   * Without it the JVM would exit with 143 after SIGTERM. The handler runs last, when the
+   * Without this handler the JVM would exit with 143 after SIGTERM. It runs last, when the
    * application has stopped.
    */
   @EventListener(WebServerInitializedEvent.class)

@@ -13,7 +13,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
-/** Answers with an {@link ErrorMessage} whatever is wrong, also where no controller was found. */
+/** Answers every error with an {@link ErrorMessage}, also if no controller was found. */
 @RestControllerAdvice
 class ErrorHandler extends ResponseEntityExceptionHandler {
   @ExceptionHandler({DataAccessException.class, TransactionException.class})

@@ -5,7 +5,7 @@ import static java.util.stream.Collectors.joining;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.validation.Errors;
 
-/** What a client is told whose request was refused, or failed. */
+/** The error that a client receives if its request was refused, or failed. */
 record ErrorMessage(String error) {
   ErrorMessage(HttpStatusCode status) {
     this(reason(status.value()));

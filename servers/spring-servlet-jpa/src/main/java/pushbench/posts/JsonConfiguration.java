@@ -9,7 +9,7 @@ import tools.jackson.databind.type.LogicalType;
 
 @Configuration(proxyBeanMethods = false)
 class JsonConfiguration {
-  /** By default Jackson makes a string of a number or a boolean. */
+  /** By default Jackson converts a number or a boolean to a string. */
   @Bean
   static JsonMapperBuilderCustomizer stringsOnly() {
     return mapper ->

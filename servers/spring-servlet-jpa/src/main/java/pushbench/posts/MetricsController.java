@@ -22,7 +22,7 @@ class MetricsController {
 
   @GetMapping("/metricz")
   Metrics metricz() {
-    // The first request for a connection makes the pool.
+    // The first request for a connection creates the pool.
     HikariPoolMXBean pool = dataSource.getHikariPoolMXBean();
     return new Metrics(
         dataSource.getMaximumPoolSize(),

@@ -26,7 +26,7 @@ class PostController {
     return ResponseEntity.created(URI.create("/post/" + saved.getNo())).build();
   }
 
-  /** No number has more digits than a {@code long} holds. */
+  /** Limits a number to the digits that a {@code long} holds. */
   @GetMapping("/post/{no:[0-9]{1,18}}")
   Post read(@PathVariable long no) {
     return posts.findById(no).orElseThrow(() -> new ResponseStatusException(HttpStatus.NOT_FOUND));

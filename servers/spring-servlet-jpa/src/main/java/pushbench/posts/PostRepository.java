@@ -2,5 +2,5 @@ package pushbench.posts;
 
 import org.springframework.data.jpa.repository.JpaRepository;
 
-/** Each of its methods is a transaction. */
+/** Each method is a transaction. */
 interface PostRepository extends JpaRepository<Post, Long> {}

@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class TomcatConfiguration {
   /**
-   * Tomcat ends no request on a virtual thread. After Spring, which waits for requests when the
-   * server stops, Tomcat would wait 2 s more for the same ones.
+   * Tomcat ends no request on a virtual thread. When the server stops, Spring waits for requests,
+   * and afterwards Tomcat would wait 2 s more for the same ones.
    */
   @Bean
   static WebServerFactoryCustomizer<TomcatServletWebServerFactory> noSecondWait() {

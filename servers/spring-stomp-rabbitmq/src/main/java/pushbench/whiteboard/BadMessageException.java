@@ -1,6 +1,6 @@
 package pushbench.whiteboard;
 
-/** Its message is the reason that the client is told. */
+/** Its message is the reason that is sent to the client. */
 class BadMessageException extends Exception {
   BadMessageException(String reason) {
     super(reason);

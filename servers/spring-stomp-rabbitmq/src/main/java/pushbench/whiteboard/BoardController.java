@@ -18,7 +18,7 @@ import org.springframework.stereotype.Controller;
 import org.springframework.util.MimeTypeUtils;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Checks what is sent to a board and broadcasts it unchanged. */
+/** Checks each message to a board and broadcasts it unchanged. */
 @Controller
 class BoardController {
   private static final Map<String, Object> HEADERS =
@@ -58,7 +58,7 @@ class BoardController {
     return new ErrorMessage(e.getMessage());
   }
 
-  /** The broker is away. The relay ends the session, whose client has to connect again. */
+  /** The broker is unavailable. The relay ends the session, whose client has to reconnect. */
   @MessageExceptionHandler
   void drop(MessageDeliveryException e) {}
 }

@@ -4,7 +4,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a client may say to a board. Knows neither destinations nor sessions. */
+/** A message of a client to a board. It does not depend on destinations or sessions. */
 record BoardMessage(String boardId, String userId) {
   private static final int MAX_ID_CHARACTERS = 64;
 

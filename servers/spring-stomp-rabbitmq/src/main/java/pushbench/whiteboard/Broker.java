@@ -6,7 +6,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.messaging.simp.broker.BrokerAvailabilityEvent;
 import org.springframework.stereotype.Component;
 
-/** Where the broker is, and whether the relay reaches it. */
+/** The address of the broker, and whether the relay is connected to it. */
 @Component
 class Broker {
   final String host;

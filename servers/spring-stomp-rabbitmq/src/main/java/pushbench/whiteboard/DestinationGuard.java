@@ -17,27 +17,27 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.stereotype.Component;
 
 /**
- * Lets through what clients may say to the broker. Otherwise they could send to a topic directly,
- * past the checks of {@link BoardController}, read the errors of others, or have the broker keep
- * messages for them.
+ * Passes the frames that clients may send to the broker. Otherwise they could send to a topic
+ * directly, past the checks of {@link BoardController}, read the errors of others, or make the
+ * broker keep messages for them.
  */
 @Component
 class DestinationGuard implements ChannelInterceptor {
-  /** As the contract has it. */
+  /** As the contract defines it. */
   static final String ERRORS = "/user/queue/errors";
 
   /**
-   * Where RabbitMQ deletes a queue with its subscription. Those of /queue would stay after their
-   * sessions.
+   * RabbitMQ deletes a queue of this destination with its subscription. Queues of /queue would
+   * outlive their sessions.
    */
   static final String BROKER_ERRORS = "/exchange/amq.direct/errors";
 
-  // The broker takes * and # as words for patterns, / and %2A as their escapes.
+  // The broker treats * and # as words of patterns, / and %2A as their escapes.
   private static final String BOARD = "/board\\.[^/*#%?{}]+";
   private static final Pattern SEND = Pattern.compile("/app" + BOARD);
   private static final Pattern SUBSCRIBE = Pattern.compile("/topic(" + BOARD + ")");
 
-  /** Of AMQP, in bytes. */
+  /** The limit of AMQP, in bytes. */
   private static final int MAX_ROUTING_KEY = 255;
 
   private static final Set<String> KEPT = Set.of("id", "destination", "receipt");
@@ -118,7 +118,7 @@ class DestinationGuard implements ChannelInterceptor {
     return true;
   }
 
-  /** Other headers would change what RabbitMQ makes of a subscription: a durable queue, acks. */
+  /** Other headers would change how RabbitMQ handles a subscription: a durable queue, acks. */
   private static void keepOnlyKnown(StompHeaderAccessor headers) {
     List.copyOf(headers.toNativeHeaderMap().keySet()).stream()
         .filter(name -> !KEPT.contains(name))

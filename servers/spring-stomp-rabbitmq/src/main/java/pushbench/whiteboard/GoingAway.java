@@ -28,7 +28,7 @@ class GoingAway implements SmartLifecycle {
     this.context = context;
   }
 
-  /** After the web server has closed its port, before it cuts all connections. */
+  /** Runs after the web server has closed its port, before it cuts all connections. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE - 1;

@@ -13,8 +13,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.socket.WebSocketHttpHeaders;
 
 /**
- * Hides a client's offer to compress from Tomcat, which accepts it whatever a HandshakeHandler
- * selects. It has no setting for that.
+ * Hides a client's offer to compress from Tomcat, which has no setting for this and accepts the
+ * offer whatever a HandshakeHandler selects.
  */
 @Component
 class NoCompressionFilter extends OncePerRequestFilter {

@@ -10,9 +10,9 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.stereotype.Component;
 
 /**
- * Takes the receipts that {@link DestinationGuard} asked for, and gives errors their address. It
- * drops line ends, too: RabbitMQ sends one after each frame, which passes for a heart-beat where it
- * comes alone.
+ * Consumes the receipts that {@link DestinationGuard} requested, and adds the address of errors. It
+ * also drops line ends: RabbitMQ sends one after each frame, which counts as a heart-beat if it
+ * arrives alone.
  */
 @Component
 class ReceiptReader implements ChannelInterceptor {

@@ -59,7 +59,7 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
 
   /**
    * A connection belongs to one session, so none is pooled. The event loops end with the process:
-   * those that Spring makes wait 2 s for further work when it stops them.
+   * Spring's own would wait 2 s for further work when it stops them.
    */
   private ReactorNettyTcpClient<byte[]> tcpClient() {
     var client =
@@ -77,17 +77,17 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * The channel runs on the thread that reads the sender's session. That keeps the order, and a
-   * client that sends too fast has to wait: for the broker, too, for the relay waits until its
-   * connection has taken a message. On an executor the order takes setPreserveReceiveOrder, whose
-   * queues grow without bound.
+   * The channel runs on the thread that reads the sender's session. That keeps the order, and makes
+   * a client that sends too fast wait. It waits for the broker, too, because the relay waits until
+   * its connection has accepted a message. On an executor the order requires
+   * setPreserveReceiveOrder, whose queues grow without bound.
    */
   @Override
   public void configureClientInboundChannel(ChannelRegistration registration) {
     registration.executor(new SyncTaskExecutor()).interceptors(guard);
   }
 
-  /** This one runs on the thread that reads the session's connection to the broker. */
+  /** This channel runs on the thread that reads the session's connection to the broker. */
   @Override
   public void configureClientOutboundChannel(ChannelRegistration registration) {
     registration.executor(new SyncTaskExecutor()).interceptors(receipts);
@@ -101,8 +101,8 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * These threads wait for the broker alone: for its receipts, and until it takes a message. More
-   * of them cost more CPU time a delivery, as for spring-stomp.
+   * These threads wait only for the broker: for its receipts, and until it accepts a message. More
+   * threads cost more CPU time per delivery, as for spring-stomp.
    */
   @Bean
   static WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatThreads(

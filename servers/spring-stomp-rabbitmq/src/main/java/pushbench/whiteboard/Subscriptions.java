@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.springframework.stereotype.Component;
 
-/** What each session is subscribed to, and whether the broker has said that it is. */
+/** The subscriptions of each session, and whether the broker has confirmed them. */
 @Component
 class Subscriptions {
   private static final long RECEIPT_TIMEOUT_S = 5;
@@ -41,15 +41,15 @@ class Subscriptions {
     }
   }
 
-  /** False when nobody asked for this receipt here. */
+  /** Returns false if this receipt was not requested here. */
   boolean confirm(String session, String id) {
     Subscription subscription = of(session).get(id);
     return subscription != null && subscription.receipt.complete(null);
   }
 
   /**
-   * Waits until the broker has all subscriptions of the session. What the application sends goes
-   * over another connection, and could be faster.
+   * Waits until the broker has all subscriptions of the session. Messages of the application use
+   * another connection, and could be faster.
    */
   void await(String session) {
     CompletableFuture.allOf(

@@ -133,7 +133,7 @@ class DestinationGuardTest {
     return says(StompCommand.SUBSCRIBE, "id", "1", "destination", destination) != null;
   }
 
-  /** What passes of a frame; null when nothing does. */
+  /** Returns the part of a frame that passes; null if nothing does. */
   private StompHeaderAccessor says(StompCommand command, String... pairs) {
     var headers = StompHeaderAccessor.create(command);
     for (int at = 0; at < pairs.length; at += 2) {

@@ -26,7 +26,7 @@ class QueueingSessionTest {
   private final Session nativeSession = mock();
   private final List<String> sent = new ArrayList<>();
 
-  /** Of the send in progress; null when the client reads everything at once. */
+  /** The handler of the send in progress; null if the client reads everything at once. */
   private SendHandler progress;
 
   private boolean clientReads = true;

@@ -12,7 +12,7 @@ public class Application {
   }
 
   /**
-   * Without it the JVM would exit with 143 after SIGTERM. The handler runs last, when the
+   * Without this handler the JVM would exit with 143 after SIGTERM. It runs last, when the
    * application has stopped.
    */
   @EventListener(WebServerInitializedEvent.class)

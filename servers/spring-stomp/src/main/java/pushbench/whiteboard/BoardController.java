@@ -15,7 +15,7 @@ import org.springframework.stereotype.Controller;
 import org.springframework.util.MimeTypeUtils;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Checks what is sent to a board and broadcasts it unchanged. */
+/** Checks each message to a board and broadcasts it unchanged. */
 @Controller
 class BoardController {
   private static final Map<String, Object> HEADERS =

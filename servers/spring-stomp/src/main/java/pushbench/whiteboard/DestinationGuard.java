@@ -17,7 +17,7 @@ import org.springframework.stereotype.Component;
  */
 @Component
 class DestinationGuard implements ChannelInterceptor {
-  // The broker takes a destination with a wildcard for a pattern: a subscription to every board.
+  // The broker treats a destination with a wildcard as a pattern: a subscription to every board.
   private static final String BOARD = "/board\\.[^/*?{}]+";
   private static final Pattern SEND = Pattern.compile("/app" + BOARD);
   private static final Pattern SUBSCRIBE =

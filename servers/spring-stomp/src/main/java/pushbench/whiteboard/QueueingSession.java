@@ -16,23 +16,25 @@ import org.springframework.web.socket.handler.SessionLimitExceededException;
 import org.springframework.web.socket.handler.WebSocketSessionDecorator;
 
 /**
- * A session to which anybody can send without waiting. Spring's own sends wait in Tomcat for a
- * client that reads slowly. Here Tomcat sends asynchronously, one message after the other; what has
- * to wait is queued, and the session ends when that is too much.
+ * A session to which any thread can send without waiting. Spring's own sends wait in Tomcat for a
+ * client that reads slowly. Here Tomcat sends asynchronously, one message after the other. Messages
+ * that have to wait are queued, and the session ends when the queue is too large.
  */
 class QueueingSession extends WebSocketSessionDecorator {
   private static final int MAX_QUEUED_BYTES = 1024 * 1024;
 
-  /** What Tomcat grants a close frame that reports an error. For a normal close it is 20 s. */
+  /**
+   * How long Tomcat waits for a close frame that reports an error. For a normal close it is 20 s.
+   */
   private static final long CLOSE_TIMEOUT_MS = 50;
 
   private final RemoteEndpoint.Async remote;
   private final Queue<TextMessage> queue = new ConcurrentLinkedQueue<>();
 
-  /** Of the messages in the queue and the one being sent. */
+  /** The bytes of the messages in the queue and of the one being sent. */
   private final AtomicInteger queuedBytes = new AtomicInteger();
 
-  /** Calls of sendNext that nobody has acted on yet. */
+  /** Calls of sendNext that are not yet handled. */
   private final AtomicInteger calls = new AtomicInteger();
 
   private volatile boolean sending;
@@ -40,7 +42,8 @@ class QueueingSession extends WebSocketSessionDecorator {
   QueueingSession(WebSocketSession session) {
     super(session);
     Session tomcat = ((NativeWebSocketSession) session).getNativeSession(Session.class);
-    // Only close frames are sent with blocking: each waits until the message before it is sent.
+    // Only close frames are sent with blocking sends: each waits until the previous message is
+    // sent.
     tomcat.getUserProperties().put(Constants.BLOCKING_SEND_TIMEOUT_PROPERTY, CLOSE_TIMEOUT_MS);
     remote = tomcat.getAsyncRemote();
   }
@@ -55,9 +58,7 @@ class QueueingSession extends WebSocketSessionDecorator {
     sendNext();
   }
 
-  /**
-   * The first caller acts for those that come meanwhile, so that nothing is sent twice or nested.
-   */
+  /** The first caller also handles concurrent calls, so that nothing is sent twice or nested. */
   private void sendNext() {
     if (calls.getAndIncrement() > 0) {
       return;
@@ -86,12 +87,12 @@ class QueueingSession extends WebSocketSessionDecorator {
             }
           });
     } catch (RuntimeException e) {
-      // Another thread is closing the session, which leaves Tomcat in various states.
+      // Another thread is closing the session, which leaves Tomcat in an undefined state.
       close(CloseStatus.SESSION_NOT_RELIABLE);
     }
   }
 
-  /** Waits in a thread of its own: a close frame, too, waits for a client that reads slowly. */
+  /** Waits in a thread of its own: even a close frame waits for a client that reads slowly. */
   @Override
   public void close(CloseStatus status) {
     Thread.startVirtualThread(
@@ -99,7 +100,7 @@ class QueueingSession extends WebSocketSessionDecorator {
           try {
             getDelegate().close(status);
           } catch (IOException e) {
-            // The client has gone already.
+            // The client has already gone.
           }
         });
   }

@@ -41,9 +41,9 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
 
   /**
    * Both channels run on the thread that reads the sender's session, platform or virtual. That
-   * keeps the order, and a client that sends too fast has to wait. On executors, and Boot's one for
-   * virtual threads, the order takes setPreserveReceiveOrder and setPreservePublishOrder, whose
-   * queues grow without bound.
+   * keeps the order, and makes a client that sends too fast wait. On executors, including Boot's
+   * for virtual threads, the order requires setPreserveReceiveOrder and setPreservePublishOrder,
+   * whose queues grow without bound.
    */
   @Override
   public void configureClientInboundChannel(ChannelRegistration registration) {
@@ -63,8 +63,8 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * Nothing that these threads do waits. With 200, the default of Tomcat, a delivery takes twice
-   * the CPU time; with too few, clients that send without pause could occupy all of them.
+   * These threads never wait. With 200, the default of Tomcat, a delivery takes twice the CPU time;
+   * with too few, clients that send without pause could occupy all of them.
    */
   @Bean
   @ConditionalOnThreading(Threading.PLATFORM)

@@ -6,7 +6,7 @@ import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.stereotype.Component;
 
-/** The destinations that a session is subscribed to: the broker does not tell. */
+/** The destinations to which a session is subscribed. The broker does not report them. */
 @Component
 @Scope(scopeName = "websocket", proxyMode = ScopedProxyMode.TARGET_CLASS)
 class Subscriptions {

@@ -9,7 +9,7 @@ import org.springframework.r2dbc.core.DatabaseClient;
 
 @Configuration(proxyBeanMethods = false)
 class DialectConfiguration {
-  /** The repository speaks to MariaDB as it does to MySQL. */
+  /** The repository uses MariaDB like MySQL. */
   @Bean
   static R2dbcEntityTemplate r2dbcEntityTemplate(DatabaseClient client, R2dbcConverter converter) {
     return new R2dbcEntityTemplate(client, MySqlDialect.INSTANCE, converter);

@@ -15,7 +15,7 @@ import org.springframework.web.reactive.result.method.annotation.ResponseEntityE
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
-/** Answers with an {@link ErrorMessage} whatever is wrong, also where no controller was found. */
+/** Answers every error with an {@link ErrorMessage}, also if no controller was found. */
 @RestControllerAdvice
 class ErrorHandler extends ResponseEntityExceptionHandler {
   @ExceptionHandler({DataAccessException.class, TransactionException.class, TimeoutException.class})

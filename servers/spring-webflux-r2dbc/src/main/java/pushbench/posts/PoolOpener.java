@@ -4,7 +4,9 @@ import io.r2dbc.pool.ConnectionPool;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.stereotype.Component;
 
-/** Opens the pool before the server listens, or the first request would open it, and wait. */
+/**
+ * Opens the pool before the server listens. Otherwise the first request would open it, and wait.
+ */
 @Component
 class PoolOpener implements SmartInitializingSingleton {
   private final ConnectionPool pool;
@@ -13,7 +15,7 @@ class PoolOpener implements SmartInitializingSingleton {
     this.pool = pool;
   }
 
-  /** Without its database the server starts all the same, and the pool connects later. */
+  /** Without its database the server starts nevertheless, and the pool connects later. */
   @Override
   public void afterSingletonsInstantiated() {
     pool.warmup().onErrorComplete().block();

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
 
 @RestController
 class PostController {
-  /** For all that a request waits for of the database: its answer is due within 5 s. */
+  /** Covers everything that a request waits for in the database: its answer is due within 5 s. */
   private static final Duration DATABASE_TIMEOUT = Duration.ofSeconds(4);
 
   private final PostRepository posts;
@@ -32,7 +32,7 @@ class PostController {
         .map(saved -> ResponseEntity.created(URI.create("/post/" + saved.no())).build());
   }
 
-  /** No number has more digits than a {@code long} holds. */
+  /** Limits a number to the digits that a {@code long} holds. */
   @GetMapping("/post/{no:[0-9]{1,18}}")
   Mono<Post> read(@PathVariable long no) {
     return posts

@@ -9,7 +9,9 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The string is there and has 1 to {@link #max} code points, which {@code @Size} cannot count. */
+/**
+ * The string is present and has 1 to {@link #max} code points, which {@code @Size} cannot count.
+ */
 @Target(ElementType.FIELD)
 @Retention(RetentionPolicy.RUNTIME)
 @Constraint(validatedBy = Text.Validator.class)
@@ -38,7 +40,7 @@ import java.lang.annotation.Target;
           && value.codePoints().noneMatch(Validator::isHalf);
     }
 
-    /** A half of a surrogate pair is a character to JSON, but cannot be stored as UTF-8. */
+    /** Half of a surrogate pair is a character in JSON, but cannot be stored as UTF-8. */
     private static boolean isHalf(int codePoint) {
       return Character.getType(codePoint) == Character.SURROGATE;
     }

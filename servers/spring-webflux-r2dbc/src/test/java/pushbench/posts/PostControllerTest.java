@@ -131,7 +131,7 @@ class PostControllerTest {
     assertRefused(post(APPLICATION_JSON, "{'title':'t','content':'c'}"), status, reason);
   }
 
-  /** Of a body with ' for ". */
+  /** Posts a body in which ' stands for ". */
   private ResponseSpec post(MediaType type, String body) {
     return client
         .post()

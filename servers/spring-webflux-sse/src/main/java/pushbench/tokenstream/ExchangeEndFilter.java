@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Tells the body of a response that the exchange has ended. Spring subscribes to a body before it
- * writes, and does not cancel it if the client has left by then.
+ * Signals to the body of a response that the exchange has ended. Spring subscribes to a body before
+ * it writes, and does not cancel it if the client has left by then.
  */
 @Component
 class ExchangeEndFilter implements WebFilter {

@@ -16,7 +16,7 @@ class NettyConfiguration {
     var resources = new ReactorResourceFactory();
     resources.setUseGlobalResources(false);
     resources.setLoopResourcesSupplier(() -> LoopResources.create("event-loop", workers, true));
-    // When the loops stop, every request has ended. By default they wait 2 s for more.
+    // When the loops stop, every request has ended. By default they wait 2 s for more requests.
     resources.setShutdownQuietPeriod(Duration.ZERO);
     return resources;
   }

@@ -18,7 +18,7 @@ class Refusals {
     return refuse(HttpStatus.BAD_REQUEST, HttpHeaders.EMPTY, e.getMessage());
   }
 
-  /** Spring's own refusals: of an unknown path, and of a wrong method. */
+  /** Spring's own refusals: an unknown path, and a wrong method. */
   @ExceptionHandler
   ResponseEntity<Refusal> refuse(ResponseStatusException e) {
     var status = HttpStatus.valueOf(e.getStatusCode().value());
@@ -27,7 +27,7 @@ class Refusals {
 
   private static ResponseEntity<Refusal> refuse(
       HttpStatus status, HttpHeaders headers, String reason) {
-    // Whatever the client accepts, which may be text/event-stream only.
+    // JSON whatever the client accepts, which may be text/event-stream only.
     return ResponseEntity.status(status)
         .headers(headers)
         .contentType(MediaType.APPLICATION_JSON)

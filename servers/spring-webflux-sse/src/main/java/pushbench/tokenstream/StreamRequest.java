@@ -5,7 +5,7 @@ import java.util.OptionalInt;
 import java.util.regex.Pattern;
 
 /**
- * What a client asks for: the first character, and how many are due a second, if not all at once.
+ * The request of a client: the first character, and how many are due a second, if not all at once.
  */
 record StreamRequest(int first, OptionalInt pace) {
   private static final int MAX_PACE = 1000;

@@ -8,14 +8,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** Counts the streams under way, and ends them when the server stops. */
+/** Counts the streams in progress, and ends them when the server stops. */
 @Component
 class Streams implements SmartLifecycle {
   private final AtomicInteger active = new AtomicInteger();
   private final Sinks.Empty<Void> stop = Sinks.empty();
   private volatile boolean stopping;
 
-  /** Counts the stream, and ends it when the other publisher or the server does. */
+  /** Counts the stream, and ends it when the other publisher or the server ends. */
   <T> Flux<T> track(Flux<T> stream, Mono<Void> end) {
     return stream
         .takeUntilOther(Mono.firstWithSignal(end, stop.asMono()))
@@ -27,7 +27,7 @@ class Streams implements SmartLifecycle {
     return active.get();
   }
 
-  /** Before the web server closes its port and waits for requests to end. */
+  /** Runs before the web server closes its port and waits for requests to end. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;

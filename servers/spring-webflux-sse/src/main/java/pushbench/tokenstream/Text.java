@@ -8,7 +8,7 @@ import java.util.List;
 
 /** The text that is streamed. */
 final class Text {
-  /** Its code points: one of them can be two chars. */
+  /** The code points of the text: one of them can be two chars. */
   static final List<String> CHARACTERS = read();
 
   private Text() {}

@@ -4,7 +4,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a client may say. Knows neither boards nor connections. */
+/** The messages of a client. They do not depend on boards or connections. */
 record BoardMessage(Type type, String boardId, String userId) {
   enum Type {
     JOIN,

@@ -8,9 +8,9 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.socket.TextMessage;
 
 /**
- * Who is on which board, and sending one message to everybody there. A client may exit on another
- * thread while it joins, because a send to it failed; an update of its entry in {@code joined} is
- * atomic, so that nothing of it stays behind.
+ * The members of each board; sends one message to all members of a board. A client may exit on
+ * another thread while it joins, because a send to it failed; an update of its entry in {@code
+ * joined} is atomic, so that nothing of it stays behind.
  */
 @Component
 class Boards {

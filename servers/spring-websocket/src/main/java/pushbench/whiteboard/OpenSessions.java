@@ -10,7 +10,7 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.socket.CloseStatus;
 import org.springframework.web.socket.WebSocketSession;
 
-/** The open sessions, which it closes when the server stops. */
+/** Holds the open sessions, and closes them when the server stops. */
 @Component
 class OpenSessions implements SmartLifecycle {
   /**
@@ -37,7 +37,7 @@ class OpenSessions implements SmartLifecycle {
     sessions.remove(session);
   }
 
-  /** After the web server has closed its port, before it cuts all connections. */
+  /** Runs after the web server has closed its port, before it cuts all connections. */
   @Override
   public int getPhase() {
     return WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE - 1;
@@ -54,7 +54,7 @@ class OpenSessions implements SmartLifecycle {
   @Override
   public void stop() {
     stopping = true;
-    // Each from its own thread: a close frame, too, waits for a client that reads slowly.
+    // Each from its own thread: even a close frame waits for a client that reads slowly.
     sessions.forEach(session -> Thread.startVirtualThread(() -> goAway(session)));
     var webServer = (TomcatWebServer) context.getWebServer();
     webServer
@@ -68,7 +68,7 @@ class OpenSessions implements SmartLifecycle {
     try {
       session.close(CloseStatus.GOING_AWAY);
     } catch (IOException e) {
-      // It has gone already.
+      // It has already gone.
     }
   }
 }

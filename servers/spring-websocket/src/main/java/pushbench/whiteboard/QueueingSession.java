@@ -8,12 +8,12 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.WebSocketSessionDecorator;
 
 /**
- * A session to which anybody can send without waiting: messages are queued, and a virtual thread
+ * A session to which any thread can send without waiting: messages are queued, and a virtual thread
  * sends them. Tomcat's own send waits for a client that reads slowly; with
- * ConcurrentWebSocketSessionDecorator it would be the thread of another client that waits.
+ * ConcurrentWebSocketSessionDecorator the thread of another client would wait.
  */
 class QueueingSession extends WebSocketSessionDecorator {
-  /** A client that does not read is disconnected rather than queued for without bound. */
+  /** A client that does not read is disconnected, because its queue would grow without bound. */
   private static final int MAX_QUEUED_BYTES = 1024 * 1024;
 
   /** A dozen draws. */
@@ -44,9 +44,9 @@ class QueueingSession extends WebSocketSessionDecorator {
   }
 
   /**
-   * To be called after each message from this client. Otherwise one that sends faster than its
-   * messages can be passed on would have everybody on its board disconnected, and, as virtual
-   * threads are not preempted, keep a core from all others.
+   * Must be called after each message from this client. Otherwise a client that sends faster than
+   * its messages can be forwarded would cause every client on its board to be disconnected. It
+   * would also keep a core from all others, because virtual threads are not preempted.
    */
   void slowDown() throws InterruptedException {
     if (isBehind()) {
@@ -64,7 +64,7 @@ class QueueingSession extends WebSocketSessionDecorator {
         getDelegate().sendMessage(message);
       }
     } catch (IOException | IllegalStateException e) {
-      // The connection has ended. There will be no other sender, so nothing is sent any more.
+      // The connection has ended. There is no other sender, so nothing more is sent.
     }
   }
 

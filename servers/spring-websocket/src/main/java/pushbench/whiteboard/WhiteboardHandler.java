@@ -10,12 +10,12 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.TextWebSocketHandler;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Turns what clients say into joins, draws and leaves. */
+/** Turns the messages of clients into joins, draws and leaves. */
 @Component
 class WhiteboardHandler extends TextWebSocketHandler {
   static final int MAX_MESSAGE_BYTES = 64 * 1024;
 
-  /** The session attribute with the {@link QueueingSession} through which a client is sent to. */
+  /** The session attribute with the {@link QueueingSession} that sends to a client. */
   private static final String CLIENT = "client";
 
   private record Joined(String type, String boardId, String userId) {}
