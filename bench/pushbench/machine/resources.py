@@ -187,7 +187,7 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
         threads += stat.threads
         anonymous += kilobytes.get("RssAnon", 0)
         shared = max(shared, kilobytes.get("RssFile", 0) + kilobytes.get("RssShmem", 0))
-            # Children that were waited for are in no clock any more, only in these ticks of their parent.
+        # Children that were waited for are in no clock any more, only in these ticks of their parent.
         cpu += own + stat.children_user_seconds + stat.children_system_seconds
         user += stat.user_seconds + stat.children_user_seconds
         system += stat.system_seconds + stat.children_system_seconds

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from pushbench.judging.thresholds import Bound, Thresholds
-from pushbench.measuring.searching import Answer
+from pushbench.measuring.asked import Answer
 from pushbench.metrics.definitions import OF_CONNECTING, metrics_of
 from pushbench.records.capacity import AskedLimit, Broken
 from pushbench.records.record import StageResult, Trial

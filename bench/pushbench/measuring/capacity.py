@@ -21,6 +21,7 @@ from pushbench.judging.thresholds import Thresholds
 from pushbench.machine.processes import affinity
 from pushbench.measuring import preparation
 from pushbench.measuring.answering import Asking, limits_of
+from pushbench.measuring.asked import Ask, Asked
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import (
     Options,
@@ -31,17 +32,18 @@ from pushbench.measuring.common import (
     require_no_cluster,
 )
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.probing import Probing, load_of, probe_seconds, used_share, was_slow
+from pushbench.measuring.probing import Probing, asked_of, load_of, probe_seconds
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask, ramps_slowly, warms
+from pushbench.measuring.searching import Ended, Found, Plan, hint_of, next_ask, ramps_slowly
 from pushbench.measuring.trial import Bench
+from pushbench.measuring.warming import compiled_busy, warms
 from pushbench.metrics.carrying import probe_sentence
 from pushbench.records import store
 from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, ServerCapacity, Start
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
-RULES = 2
+RULES = 3
 """number of the rules for choosing a load and judging its answer, here and in `searching` and `answering`: other rules
 may find another capacity"""
 FIRST_START = 0.45
@@ -203,12 +205,11 @@ def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:
 
 
 def _ended(start: Start, record: CapacityRecord) -> Ended:
-    asked = [
-        Asked(each.load, each.hold, each.answer, used_share(each, record.environment), was_slow(each, record.search))
-        for each in start.probes
-    ]
+    asked = [asked_of(each, record.search, record.environment, record.words) for each in start.probes]
     used = next((each.used for each in asked if each.load == start.carried and each.answer == "carried"), None)
-    return Ended(start.carried, start.refused, start.end, used, warms(asked), ramps_slowly(asked))
+    return Ended(
+        start.carried, start.refused, start.end, used, warms(asked), compiled_busy(asked), slow=ramps_slowly(asked)
+    )
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ class _OneStart:
                     probe = self.probing.probe(instance, ask, self.watch)
                     self.watch.note(f"{self._title}: {probe_sentence(probe, self.probing.search, bench.load.words)}")
                     probes.append(probe)
-                    asked.append(self.probing.asked(ask, probe))
+                    asked.append(asked_of(probe, self.probing.search, bench.environment, bench.load.words))
                     fresh = False
 
     def _cost(self, ask: Ask) -> float:

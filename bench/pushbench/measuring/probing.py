@@ -11,13 +11,15 @@ from pushbench.drivers.driver import Build, Instance
 from pushbench.generator.load import planned_seconds
 from pushbench.machine.resources import together
 from pushbench.measuring.answering import Asking, answer
+from pushbench.measuring.asked import Ask, Asked
 from pushbench.measuring.plan import DRAIN_SECONDS_USED
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import LoadWatch
-from pushbench.measuring.searching import SLOW_RAMP, Ask, Asked
+from pushbench.measuring.searching import SLOW_RAMP
 from pushbench.measuring.trial import Bench, run_load
 from pushbench.records.capacity import CLIENTS, Probe, Search
 from pushbench.records.record import Environment, PlannedTrial, Schedule, StagePlan
+from pushbench.records.vocabulary import Vocabulary
 
 OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
 ERRORS_KEPT = 5
@@ -93,8 +95,11 @@ class Probing:
             seconds=round(time.monotonic() - began, 3),
         )
 
-    def asked(self, ask: Ask, probe: Probe) -> Asked:
-        return Asked(probe.load, probe.hold, probe.answer, used_share(probe, self.bench.environment), ask.slow)
+
+def asked_of(probe: Probe, search: Search, environment: Environment, words: Vocabulary) -> Asked:
+    """What the search needs to know of a probe."""
+    used, compiled = used_share(probe, environment), _compiled_share(probe, words)
+    return Asked(probe.load, probe.hold, probe.answer, used, was_slow(probe, search), compiled)
 
 
 def used_share(probe: Probe, environment: Environment) -> float | None:
@@ -103,6 +108,16 @@ def used_share(probe: Probe, environment: Environment) -> float | None:
     if own is None:
         return None
     return max(own / len(environment.server_cpus), (services or 0.0) / len(environment.generator_cpus))
+
+
+def _compiled_share(probe: Probe, words: Vocabulary) -> float | None:
+    """The share of the server's CPU time that its compilers used. None if that is not known, and for a server that
+    failed: no compiler is to blame."""
+    per = f"cpu_seconds_per_{words.work.name}"
+    whole, compilers = probe.metrics.get(per), probe.metrics.get(f"compilers_{per}")
+    if probe.failure or not whole or compilers is None:
+        return None
+    return compilers / whole
 
 
 def was_slow(probe: Probe, search: Search) -> bool:

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from statistics import median_low
 from typing import Literal
 
-Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
-"""carried: within all limits. broken: not. generator: it reached its end before the server did. disturbed: not carried
-while other processes used the machine. connecting: only limits on connecting were broken; slower ramps may keep them"""
+from pushbench.measuring.asked import Ask, Asked
+from pushbench.measuring.warming import FULL, REPEATS_MOST, WARMER, compiles, costs, repeats, was_cold
+
 End = Literal["limit", "generator", "disturbed", "most", "time"]
 """why the search ended: a load beyond a limit, the generator, a disturbed machine, the largest load of the search, or
 the time"""
@@ -34,13 +33,6 @@ BEYOND = 1.1
 """factor on the load that the share promises: with less room left, a climb aims there, for a refusal near the edge"""
 PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
 """factors on the carried load"""
-WARMER = 0.8
-"""factor on the use of the busiest resource per unit of load: a server that uses less than that was not warm before"""
-COLD = 0.85
-"""share of that resource at half of the load that another start carried: if starts must warm up, the server is still
-cold"""
-WARMING_MOST = 5
-"""probes"""
 GALLOP_WITHIN = 1.25
 """factor: a wider gap is not bisected while the result of another start shows where to look"""
 ANSWERS = 2
@@ -49,6 +41,8 @@ DISTURBED_IS_REFUSED = 2
 """disturbed answers that count as one refusal"""
 SLOW_RAMP = 3.0
 """factor by which a ramp is made longer"""
+HALF, EIGHTH = 2, 8
+"""of the load that another start found: where a later start begins, and where it does if it has to warm up"""
 NEAR = 1.15
 """factor on the carried load: a refused load beyond it says little about the capacity"""
 PROBES_MOST = 60
@@ -65,6 +59,8 @@ class Ended:
     """share of the server's busiest resource at the carried load"""
     warmed: bool = False
     """the server was cold at first: see `warms`"""
+    compiled: bool = False
+    """its compilers took CPU that the load needed: see `compiled_busy`"""
     slow: bool = False
     """a longer ramp helped: see `ramps_slowly`"""
 
@@ -78,6 +74,8 @@ class Hint:
     """how far the edge may be from `load`, as a share: the first step beyond it"""
     cold: bool = False
     """a start of this server has to warm up"""
+    compiles: bool = False
+    """and the CPU time of its compilers shows when it is warm"""
     slow: bool = False
     """its clients need a longer ramp"""
 
@@ -90,34 +88,6 @@ class Plan:
     step: int
     most: int
     hint: Hint | None = None
-
-
-@dataclass(frozen=True)
-class Ask:
-    """A load to ask; `hold` for longer, `slow` with a longer ramp."""
-
-    load: int
-    hold: bool = False
-    slow: bool = False
-    first: bool = False
-    """whether it is the first of its start: the server has just begun"""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A load that was asked, and its answer."""
-
-    load: int
-    hold: bool
-    answer: Answer
-    used: float | None = None
-    """share of the server's busiest resource"""
-    slow: bool = False
-
-    @property
-    def cost(self) -> float | None:
-        """That share per unit of load."""
-        return self.used / self.load if self.used else None
 
 
 @dataclass(frozen=True)
@@ -142,10 +112,15 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     A start that ran out of time carries at least its load. The edge is between the largest such load and the smallest
     refused load above it. Without such a refusal, the used share of the server's busiest resource estimates the edge.
     """
-    cold, slow = any(start.warmed for start in starts), any(start.slow for start in starts)
+    hint = Hint(
+        0.0,
+        cold=any(start.warmed for start in starts),
+        compiles=any(start.compiled for start in starts),
+        slow=any(start.slow for start in starts),
+    )
     exact = [start.carried for start in starts if start.carried and start.end != "time"]
     if exact:
-        return Hint(median_low(exact), cold=cold, slow=slow)
+        return replace(hint, load=median_low(exact))
     most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
@@ -154,17 +129,7 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     if high == low and most.used:
         high = low * _promised(most.used) ** 2  # so that the middle is the load that the share promises
     times = high / low
-    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION), cold, slow)
-
-
-def warms(asked: Sequence[Asked]) -> bool:
-    """Whether the server warmed up: with little room left it carried a load, then one at least as large with clearly
-    less use."""
-    known = [(each.load, each.used) for each in asked if each.used and each.answer == "carried"]
-    return any(
-        load <= next_load and used > ROOM and next_used < WARMER * used
-        for (load, used), (next_load, next_used) in pairwise(known)
-    )
+    return replace(hint, load=low * math.sqrt(times), spread=max(times**0.25 - 1, RESOLUTION))
 
 
 def ramps_slowly(asked: Sequence[Asked]) -> bool:
@@ -238,15 +203,16 @@ class _Votes:
         if not carried or self._held(carried):
             return None
         load = carried
-        if hint and carried <= self._first():
+        if hint and carried <= hint / HALF:
             near = self.plan.step * math.ceil(refused / NEAR / self.plan.step) if refused else hint
             load = max(carried, near)
         return self._ask(load, hold=True)
 
     def _following(self) -> Ask | None:
         plan, carried, refused = self.plan, self.carried, self.refused
-        if self._is_cold():
-            return self._ask(self._first())
+        warming = self._warming()
+        if warming:
+            return self._ask(warming)
         tie = self._tie(carried, refused)
         if tie:
             return tie
@@ -270,23 +236,47 @@ class _Votes:
                 return self._ask(load, hold=any(each.hold for each in self._of(load)))
         return None
 
-    def _is_cold(self) -> bool:
-        """Whether a later start must warm up: only half of the hint was asked so far, and that was too much."""
+    def _warming(self) -> int | None:
+        """The load that warms a cold server up; None for a warm one, or if a refusal shows already where to look.
+
+        After a refusal it is the largest load that was carried, or half of the refused one. After a load that was
+        carried it is the same load until the server has room, then a larger one: it climbs from there, wherever another
+        start found the edge.
+        """
+        last = self.asked[-1] if self.asked else None
+        if last is None or last.compiled is None:
+            return self._first() if self._was_full() else None
+        if not compiles(last) or self.refused is not None:
+            return None
+        if last.answer in ("broken", "disturbed"):
+            return self.carried or max(self._whole(last.load / 2), self.plan.step)
+        if last.answer != "carried" or last.load >= self.plan.most:
+            return None
+        return last.load if repeats(self.asked) else self._climb(max(self.carried, last.load))
+
+    def _was_full(self) -> bool:
+        """Whether a later start must warm up, as far as can be told without the time of compilers: only half of the
+        hint was asked so far, and that was too much."""
         last, first = self.asked[-1] if self.asked else None, self._first()
         if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
             return False
-        busy = self.plan.hint.cold and (last.used or 0.0) > COLD
-        return (last.answer == "broken" or busy) and len(self.asked) < WARMING_MOST
+        busy = self.plan.hint.cold and (last.used or 0.0) > FULL
+        return (last.answer == "broken" or busy) and len(self.asked) < REPEATS_MOST
 
     def _first(self) -> int:
-        """Half of what another start found: a server that has just begun is slower than later."""
-        return self._whole(self.plan.hint.load / 2 if self.plan.hint else self.plan.first)
+        """A share of what another start found: a server that has just begun is slower than later."""
+        hint = self.plan.hint
+        return self._whole(hint.load / (EIGHTH if hint.compiles else HALF) if hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
         hint = self._hinted
-        if hint:
-            beyond = sum(hint <= load <= carried for load in self._loads())
-            return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
+        if not hint:
+            return self._climb(carried)
+        beyond = sum(hint <= load <= carried for load in self._loads())
+        return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
+
+    def _climb(self, carried: int) -> int:
+        """The next load without a hint, by the used share of the server's busiest resource."""
         used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM / 2)
         if used <= ROOM / 2:
             times = min(ROOM / used, CLIMB_MOST)
@@ -306,8 +296,8 @@ class _Votes:
 
     def _warms(self) -> bool:
         """Whether the server used less per unit of load than before, so that its used share promises too little."""
-        costs = _costs(self.asked)
-        return len(costs) > 1 and costs[-1] < WARMER * costs[-2]
+        found = costs(self.asked)
+        return len(found) > 1 and found[-1] < WARMER * found[-2]
 
     @property
     def _hinted(self) -> int | None:
@@ -343,7 +333,7 @@ class _Votes:
     def _counted(self) -> list[Asked]:
         """The answers that count: a refusal does not if the server used less per unit of load later."""
         asked = self.asked
-        return [each for place, each in enumerate(asked) if not _was_cold(each, asked[:place], asked[place + 1 :])]
+        return [each for place, each in enumerate(asked) if not was_cold(each, asked[:place], asked[place + 1 :])]
 
     def _held(self, load: int) -> bool:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
@@ -374,18 +364,3 @@ class _Votes:
 def _promised(used: float) -> float:
     """The factor on the carried load, which used that share of a resource, to a load just beyond the edge."""
     return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)
-
-
-def _was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) -> bool:
-    """Whether the server used clearly less per unit of load later. If it used as little before, it was warm: clients
-    that connect late, or again, use CPU of their own.
-    """
-    if refusal.answer != "broken" or not refusal.cost:
-        return False
-    before, after = (min(_costs(asked), default=math.inf) for asked in (earlier, later))
-    return after < WARMER * min(refusal.cost, before)
-
-
-def _costs(asked: Sequence[Asked]) -> list[float]:
-    """The cost per unit of load, for the loads that were carried."""
-    return [each.cost for each in asked if each.answer == "carried" and each.cost]

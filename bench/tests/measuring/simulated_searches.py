@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pushbench.measuring.searching import Answer, Ask, Asked, Ended, Found, Plan, hint_of, next_ask, ramps_slowly, warms
+from pushbench.measuring.asked import Answer, Ask, Asked
+from pushbench.measuring.searching import Ended, Found, Plan, hint_of, next_ask, ramps_slowly
+from pushbench.measuring.warming import compiled_busy, warms
 
 PLAN = Plan(first=100, step=10, most=20_000)
 AMPLE = 1e6
@@ -34,13 +36,20 @@ class Search:
     def ended(self) -> Ended:
         used = next((each.used for each in self.asked if each.load == self.found.carried), None)
         found = self.found
-        return Ended(found.carried, found.refused, found.end, used, warms(self.asked), ramps_slowly(self.asked))
+        warmed, compiled = warms(self.asked), compiled_busy(self.asked)
+        return Ended(found.carried, found.refused, found.end, used, warmed, compiled, ramps_slowly(self.asked))
 
 
 def search(
-    server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacity: float | Callable[[], float] | None = None
+    server: Server,
+    plan: Plan = PLAN,
+    *,
+    seconds: float = AMPLE,
+    capacity: float | Callable[[], float] | None = None,
+    compiled: Callable[[], float] | None = None,
 ) -> Search:
-    """A complete search. With `capacity`, the server reports the share of it that is in use."""
+    """A complete search. With `capacity`, the server reports the share of it that is in use; with `compiled`, the share
+    of its CPU time in compilers."""
     asked: list[Asked] = []
     asks: list[Ask] = []
     left = seconds
@@ -48,7 +57,9 @@ def search(
         asks.append(step)
         full = capacity() if callable(capacity) else capacity
         used = min(step.load / full, 1.0) if full else None
-        asked.append(Asked(step.load, step.hold, server(step), used, step.slow))
+        answer = server(step)
+        share = compiled() if compiled else None
+        asked.append(Asked(step.load, step.hold, answer, used, step.slow, share))
         left -= cost(step)
     return Search(step, asked, asks)
 

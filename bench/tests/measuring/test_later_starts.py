@@ -8,19 +8,9 @@ from statistics import median
 
 import pytest
 
-from pushbench.measuring.searching import (
-    RESOLUTION,
-    WARMING_MOST,
-    Answer,
-    Ask,
-    Asked,
-    Ended,
-    Found,
-    Hint,
-    hint_of,
-    next_ask,
-    warms,
-)
+from pushbench.measuring.asked import Answer, Ask, Asked
+from pushbench.measuring.searching import RESOLUTION, Ended, Found, Hint, hint_of, next_ask
+from pushbench.measuring.warming import REPEATS_MOST, warms
 from tests.measuring.simulated_searches import AMPLE, PLAN, Server, cost, of_clients, search, starts
 
 
@@ -186,7 +176,7 @@ def test_a_refusal_counts_where_the_server_took_as_little_before(before: float, 
 
 def test_a_server_that_stays_full_at_half_is_searched_below_it() -> None:
     done = search(of_clients(1000), replace(PLAN, hint=Hint(3000)), capacity=1000)
-    assert [each.load for each in done.asks[:WARMING_MOST]] == [1500] * WARMING_MOST
+    assert [each.load for each in done.asks[:REPEATS_MOST]] == [1500] * REPEATS_MOST
     assert done.found.carried == pytest.approx(1000, rel=RESOLUTION)
 
 

@@ -9,9 +9,9 @@ import pytest
 from pushbench.catalog.suites import Suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.measuring.asked import Ask
 from pushbench.measuring.capacity import _base_load
 from pushbench.measuring.probing import load_of, probe_seconds
-from pushbench.measuring.searching import Ask
 from pushbench.records.capacity import CLIENTS
 from tests.measuring.capacities import SEARCH
 from tests.support import make_project

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Answer, Ask, Hint
+from pushbench.measuring.asked import Answer, Ask
+from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Hint
 from tests.measuring.simulated_searches import PLAN, Server, of_clients, search
 
 
