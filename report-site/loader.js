@@ -9,7 +9,7 @@ self.pushbenchCode = (() => {
       if (name in of) return resolve();
       const script = document.createElement('script');
       script.src = `assets/${name}${version}`;
-      script.onload = () => (name in of ? resolve() : reject(new Error(`The file assets/${name} is not whole.`)));
+      script.onload = () => (name in of ? resolve() : reject(new Error(`The file assets/${name} is incomplete.`)));
       script.onerror = () => reject(new Error(`The file assets/${name} is missing.`));
       document.head.append(script);
     });

@@ -42,7 +42,7 @@ function App() {
   return (
     <ThemeContext.Provider value={theme}>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
-        To the content
+        Skip to content
       </button>
       <Header route={route} theme={theme} />
       <main id="main" tabIndex={-1}>
@@ -50,7 +50,7 @@ function App() {
       </main>
       <footer>
         <p>
-          All times are UTC. Derived from records that never change: <a href="data/manifest.json">manifest</a>,{' '}
+          All times are UTC. Derived from immutable records: <a href="data/manifest.json">manifest</a>,{' '}
           <a href="feed.xml">feed of changes</a>.
         </p>
       </footer>
@@ -105,7 +105,7 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
         <>
           <h1>No such page</h1>
           <p>
-            The address names a page that this site does not have: <a href={href('')}>to the overview</a>.
+            This site has no page at this address: <a href={href('')}>go to the overview</a>.
           </p>
         </>
       );

@@ -55,7 +55,7 @@ for (const [name, options] of Object.entries(SCREENS)) {
         'Least CPU per delivery',
         'Most clients within limits',
         'Worse in the week to a day',
-        'May I trust it?',
+        'Can I trust it?',
       ],
     );
     for (const each of found) {
@@ -136,6 +136,6 @@ test('what is not known is said so: no search, too few runs, no valid number', a
   const [best, , most, worse] = await answers(page);
   assert.deepEqual([best.answer, best.detail], ['none', 'no server is valid and within limits']);
   assert.deepEqual([most.answer, most.detail], ['not searched yet', 'pushbench capacity']);
-  assert.deepEqual([worse.answer, worse.detail], ['not known yet', '2 of the 5 runs that it takes']);
+  assert.deepEqual([worse.answer, worse.detail], ['not known yet', '2 of the 5 runs needed']);
   await close();
 });

@@ -145,12 +145,12 @@ test('what servers report is marked where few of them are shown', async () => {
   };
   const { newest } = await marksOf(page);
   assert.ok(newest.servers.length > 4);
-  assert.doesNotMatch(await listed(), /says other versions/);
+  assert.doesNotMatch(await listed(), /reports other versions/);
   await visit(page, '#/trend?s=bun');
-  assert.doesNotMatch(await listed(), /says other versions/);
+  assert.doesNotMatch(await listed(), /reports other versions/);
   assert.match(await listed(), /Other harness: k6 v1\.7\.0 \u2192 v1\.8\.1/);
   await visit(page, '#/trend?s=go&s=bun');
-  assert.match(await listed(), /go says other versions: runtime go1\.25\.4 \u2192 go1\.26\.0/);
+  assert.match(await listed(), /go reports other versions: runtime go1\.25\.4 \u2192 go1\.26\.0/);
   await close();
 });
 
@@ -245,7 +245,7 @@ test('a file of marks that is missing has one sentence, and the trend is drawn w
   const { page, close } = await web.open(`${address}#/trend`);
   assert.match(
     (await page.locator('[role=alert]').allInnerTexts()).join('\n'),
-    /^Releases .*marks\.js is not whole\.$/,
+    /^Releases .*marks\.js is incomplete\.$/,
   );
   assert.equal(await page.locator('.canvas canvas').count(), 1);
   assert.equal(await page.locator('.badges').count(), 0);

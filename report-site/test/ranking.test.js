@@ -133,7 +133,7 @@ test('above the ranking stands what its numbers are worth', async () => {
   for (const word of [
     manifest.environments[chosen.environment].cpu_model.replace(/\((R|TM)\)/g, ''),
     `${equal.count} false alarms in ${equal.of.toLocaleString('en-US')} comparisons`,
-    `${slower.count} of ${slower.of} slowdowns by 10 % found`,
+    `${slower.count} of ${slower.of} slowdowns of 10 % found`,
     'pass = within limits; worse = against history',
   ]) {
     assert.ok(text.includes(word), `no ${word}: ${text}`);

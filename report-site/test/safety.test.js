@@ -89,15 +89,15 @@ test('what records say stays text', async () => {
 
 const BREAKS = {
   missing: { wreck: (file) => rmSync(file), says: /is missing\.$/ },
-  truncated: { wreck: (file) => writeFileSync(file, readFileSync(file).subarray(0, 300)), says: /is not whole\.$/ },
-  empty: { wreck: (file) => writeFileSync(file, ''), says: /is not whole\.$/ },
+  truncated: { wreck: (file) => writeFileSync(file, readFileSync(file).subarray(0, 300)), says: /is incomplete\.$/ },
+  empty: { wreck: (file) => writeFileSync(file, ''), says: /is incomplete\.$/ },
   'of a newer schema': {
     wreck: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"schema":3', '"schema":4')),
     says: /has schema 4, this page reads up to 3/,
   },
   'of something else': {
     wreck: (file) => writeFileSync(file, "pushbenchData('manifest','[]')"),
-    says: /not whole|no data/,
+    says: /incomplete|not data/,
   },
 };
 
@@ -158,7 +158,7 @@ test('a page whose code is missing says so, and the others work', async () => {
 
 test('a site without any run says what to do', async () => {
   const { page, complaints, close } = await web.open(pathToFileURL(join(empty, 'index.html')).href);
-  assert.match(await page.locator('main').innerText(), /Nothing was measured yet[\s\S]*make bench/);
+  assert.match(await page.locator('main').innerText(), /Nothing has been measured yet[\s\S]*make bench/);
   for (const hash of Object.values(await addresses(page))) await visit(page, hash);
   assert.deepEqual(complaints, []);
   await close();

@@ -75,7 +75,7 @@ test('a server that nobody knows has one sentence', async () => {
   const { page, complaints, close } = await web.open('#/server/nowhere');
   assert.match(
     await page.locator('main').innerText(),
-    /No server nowhere is in this checkout, and none was measured\./,
+    /This checkout has no server nowhere, and no run measured one\./,
   );
   assert.deepEqual(complaints, []);
   await close();

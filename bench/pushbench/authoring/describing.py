@@ -58,7 +58,7 @@ protocol: protocol.yml # what its clients say
 tier: baseline
 source: {"/".join([".."] * answers.depth)} # where the commands run
 ready: {PORT_OPENS} # or a path that answers 200 when clients can connect
-{env}process: # gets the variable PORT, and its end by SIGTERM
+{env}process: # gets the variable PORT, and ends on SIGTERM
   toolchains: {yaml_flow(toolchains)}
 {f"  build:{chr(10)}{build}" if build else ""}  start: {yaml_flow(answers.start)}
 """
@@ -68,7 +68,7 @@ def protocol_yml(answers: Answers) -> str:
     """A skeleton of the protocol, with the given message. Raises UserError for a message that cannot be used."""
     known = (
         "# What clients and the server say to each other: docs/own-server.md explains each key.\n"
-        "# `pushbench learn` drafts this file from clients that are really there.\n"
+        "# `pushbench learn` drafts this file from real clients.\n"
     )
     match answers.over:
         case "sse":
@@ -82,7 +82,7 @@ def _of_streams(answers: Answers) -> str:
     return f"""\
 sse:
   path: {quoted(answers.path)}
-  tokens: 64 # how many events of a stream `received` describes: the request says so
+  tokens: 64 # number of events that match `received` in each stream: the request sets it
   end: "[DONE]" # without it, the answer ends with its last token
 message:
   send: {quoted(answers.message)}
@@ -99,7 +99,7 @@ def _of_answers(answers: Answers) -> str:
 http: {{path: {quoted(answers.path)}, method: POST, status: 200}}
 message:
   send: {quoted(answers.message)}
-# What an answer says (below message), where its status does not say enough:
+# What the answer contains (under message), if its status is not enough:
 # received: {{/state: accepted}}
 # id: /id
 """
@@ -114,7 +114,7 @@ websocket: {{path: {quoted(answers.path)}}} # {{group}} is the name of a room
 # join: {{send: ..., acknowledged: ...}}
 message:
 {message}\
-# receivers: others (below message), where a message does not come back to its sender
+# receivers: others (under message), if a message does not come back to its sender
 # What else the server sends:
 # ignore: [...]
 """
@@ -171,7 +171,7 @@ def _message(template: str) -> Iterator[str]:
 
 def _require_id(template: str) -> None:
     if "{id}" not in template:
-        raise UserError("the message has no {id}, so nobody could tell one from another", hint="such as: hello {id}")
+        raise UserError("the message has no {id}, so messages could not be told apart", hint="such as: hello {id}")
 
 
 def _is_json(template: str) -> bool:

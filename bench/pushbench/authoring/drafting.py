@@ -19,7 +19,7 @@ from pushbench.foundation.errors import UserError
 def draft(talks: Sequence[Conversation]) -> str:
     """The text of a protocol.yml, from conversations over one transport. Raises UserError if they are insufficient."""
     if any(each.text is None for talk in talks for each in talk.said):
-        what = f"content that is binary or above {LARGEST >> 20} MiB: a draft is made of text and JSON"
+        what = f"content that is binary or above {LARGEST >> 20} MiB: a draft needs text or JSON"
         raise UserError(what, hint="declare it in protocol.yml by hand")
     secrets = Secrets(talks)
     heard = [_masked(talk, secrets) for talk in talks]

@@ -49,7 +49,7 @@ def single(talks: Sequence[Conversation], asked: Bodies, ids: Sequence[str]) -> 
         message.append(f"id: {place} # comes back in the answer")
     same = {at: origin for origin in asked.texts if (at := _same_place(origin, asked.has, said))}
     if same:
-        message.append(f"same: {yaml_flow(same)} # comes as it was sent")
+        message.append(f"same: {yaml_flow(same)} # comes back unchanged")
     return Answers(as_json, transport, message)
 
 
@@ -57,7 +57,7 @@ def _recognised_answer(said: Sequence[Leaves]) -> Iterator[str]:
     words = {at: value for at, value in constants(said).items() if isinstance(value, str | bool)}
     chosen = dict(sorted(words.items(), key=lambda pair: pair[0].count("/"))[:MOST_CONDITIONS])
     if chosen:
-        yield f"received: {yaml_flow(chosen)} # what all answers say"
+        yield f"received: {yaml_flow(chosen)} # what all answers contain"
 
 
 def _same_place(origin: str, asked: Sequence[Leaves], said: Sequence[Leaves]) -> str | None:

@@ -115,7 +115,7 @@ class _Json:
                 by_kind.setdefault(kind(sent.has), []).append(_Delivered(sent, found))
         if not by_kind:
             raise UserError(
-                "nothing that one client sent came to the other", hint="both have to be in one room, and each to send"
+                "no message of one client reached the other", hint="put both into one room, and let each of them send"
             )
         return max(by_kind.values(), key=len)
 
@@ -197,7 +197,7 @@ class _Json:
         if answers:
             answer = answers[0].has
             own = {at: self._client_template(value) for at, value in answer.items() if value in self._own[0]}
-            yield f"  acknowledged: {yaml_flow({**constants([answer]), **own})} # the first that came after it"
+            yield f"  acknowledged: {yaml_flow({**constants([answer]), **own})} # the first message after it"
             self._answer = kind(answer)
 
     def _message(self) -> Iterator[str]:
@@ -222,9 +222,9 @@ class _Json:
             yield "  id: /id # decide: what differs in every message, and comes back"
         same = {pairs[origin]: origin for origin in texts}
         if same:
-            yield f"  same: {yaml_flow(same)} # comes as it was sent"
+            yield f"  same: {yaml_flow(same)} # comes back unchanged"
         if not self._own_came_back():
-            yield "  receivers: others # nobody got a message of their own"
+            yield "  receivers: others # no client got its own message"
 
     def _pairs(self) -> dict[str, str]:
         """The delivered place of each sent value: pointers in received messages by pointers in sent ones."""
@@ -264,7 +264,7 @@ class _Json:
         last = [each for each in self._all if each.sent and each.client == 0][-1:]
         known = {kind(each.has) for each in self._joins[0]} | {self._kind}
         if last and kind(last[0].has) not in known and self._count(last[0]) == 1:
-            yield f"leave: {quoted(self._template(last[0]))} # the last that a client sent"
+            yield f"leave: {quoted(self._template(last[0]))} # the last message that a client sent"
 
     def _count(self, like: _Heard) -> int:
         return sum(each.sent and each.client == 0 and kind(each.has) == kind(like.has) for each in self._all)
@@ -289,7 +289,7 @@ class _Json:
         if again:
             patterns.append(constants([each.has for each in self._all if kind(each.has) == self._answer]))
         if patterns := [each for each in patterns if each]:
-            yield f"ignore: {yaml_flow(patterns)} # what else the server said"
+            yield f"ignore: {yaml_flow(patterns)} # what else the server sent"
 
     def _answers_of_others(self) -> bool:
         """Whether a client gets more answers to a join than its own."""

@@ -16,7 +16,7 @@ from pushbench.foundation.errors import UserError
 def request_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
     """The lines of a protocol over HTTP. Raises UserError if the conversations are insufficient."""
     if len(talks) < 2:
-        raise UserError("only one request was answered", hint="send three of one sort, each with other content")
+        raise UserError("only one request was answered", hint="send three of the same kind, with different content")
     over, method = talks[0].over, talks[0].method
     asked = bodies(["".join(each.text or "" for each in talk.sent()) for talk in talks], secrets)
     where = address([talk.path for talk in talks], secrets, differing=_differing)
@@ -24,7 +24,7 @@ def request_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[s
     answers = (streamed if over == "sse" else single)(talks, asked, ids)
     if not answers.ended and any(talk.cut for talk in talks):
         hint = "a stream has to end by itself: docs/own-server.md says what cannot be declared"
-        raise UserError("an answer did not come to its end", hint=hint)
+        raise UserError("an answer is incomplete", hint=hint)
     yield f"{over}:"
     yield f"  {where.line}"
     if method != "POST":

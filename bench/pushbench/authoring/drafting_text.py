@@ -23,7 +23,7 @@ def text_lines(first: Conversation, second: Conversation) -> Iterator[str]:
     ]
     if not around:
         raise UserError(
-            "nothing that one client sent came to the other", hint="both have to be in one room, and each to send"
+            "no message of one client reached the other", hint="put both into one room, and let each of them send"
         )
     template, why = _template(texts[0], texts[1])
     sent, heard = around[0]
@@ -33,7 +33,7 @@ def text_lines(first: Conversation, second: Conversation) -> Iterator[str]:
     yield f"  send: {quoted(template)} # {why}"
     yield f"  received: {quoted(received)}{' # decide: what is around it' if before or after else ''}"
     if not any(one and one in each for number in (0, 1) for one in texts[number] for each in got[number]):
-        yield "  receivers: others # nobody got a message of their own"
+        yield "  receivers: others # no client got its own message"
 
 
 def _template(mine: list[str], theirs: list[str]) -> tuple[str, str]:

@@ -208,7 +208,7 @@ class Proxy:
             await client.say(event)
             event = await server.event()
         if not isinstance(event, h11.Response | h11.InformationalResponse):
-            raise ConnectionError("the server ended it without an answer")
+            raise ConnectionError("the server closed the connection without an answer")
         headers = {name: value.decode("latin-1") for name, value in event.headers}
         talk.status = event.status_code
         if isinstance(event, h11.InformationalResponse):
@@ -230,7 +230,7 @@ class Proxy:
 
     async def _relay(self, talk: Conversation, client: _Side, server: _Side) -> None:
         """Forward WebSocket data until one side leaves."""
-        self._note(f"client {self._number(talk)} is here")
+        self._note(f"client {self._number(talk)} has connected")
         ways = [
             asyncio.create_task(self._pass(talk, client, server, Messages(sent=True))),
             asyncio.create_task(self._pass(talk, server, client, Messages(sent=False))),
@@ -252,10 +252,10 @@ class Proxy:
     def _end(self, talk: Conversation) -> None:
         talk.ended = True
         if talk.over == "websocket":
-            self._note(f"client {self._number(talk)} has left, after {len(talk.said)} messages")
+            self._note(f"client {self._number(talk)} has disconnected after {len(talk.said)} messages")
         else:
             answer = f"HTTP {talk.status}" if talk.status else "no answer"
-            left = ", without its end" if talk.cut and talk.status else ""
+            left = ", incomplete" if talk.cut and talk.status else ""
             self._note(f"{talk.method} {talk.path.partition('?')[0]}: {answer}{left}")
         if len(self.heard) >= (REQUESTS if self.scheme == "http" else CLIENTS):
             self.ended.set()
@@ -272,7 +272,7 @@ class Proxy:
                 self._count(said.text or "", said.id or "")
             elif not talk.cut:
                 talk.cut = True
-                self._note(f"{len(talk.said):,} messages of one conversation are kept, and what follows is not")
+                self._note(f"only the first {len(talk.said):,} messages of one conversation are kept")
 
     def _count(self, *texts: str) -> None:
         self._octets += OWN_OCTETS + sum(map(sys.getsizeof, texts))
@@ -292,7 +292,7 @@ async def overhear(to: str, port: int, note: Note, authorities: Path | None = No
         raise UserError(f"port {port} cannot be used: {error.strerror}", hint="choose another with --port") from None
     own = f"{proxy.scheme}://{HOST}:{server.sockets[0].getsockname()[1]}"
     if proxy.scheme == "http":
-        note(f"send three requests of one sort to {own}, each with other content")
+        note(f"send three requests of the same kind to {own}, each with different content")
     else:
         note(f"connect two clients to {own}, in one room; let each send some messages, and leave")
     try:
@@ -301,6 +301,6 @@ async def overhear(to: str, port: int, note: Note, authorities: Path | None = No
         server.close()
         await proxy.leave()
     if proxy.is_full:
-        hint = "begin again, with clients that say only what shall be drafted"
-        raise UserError(f"more than {MOST_OCTETS >> 20} MiB were said before there was a draft", hint=hint)
+        hint = "start again, with clients that send only the messages to draft"
+        raise UserError(f"more than {MOST_OCTETS >> 20} MiB were exchanged before there was a draft", hint=hint)
     return proxy.heard

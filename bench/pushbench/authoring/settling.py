@@ -79,7 +79,9 @@ def link(project: Project, folder: Path) -> Settled:
     if place.exists() and place.resolve() == folder.resolve():
         return Settled(place, "kept")
     if place.exists():
-        raise UserError(f"Pushbench has another server {name}", where=str(place), hint="choose another with --name")
+        raise UserError(
+            f"Pushbench already has another server {name}", where=str(place), hint="choose another with --name"
+        )
     place.unlink(missing_ok=True)  # a link to a folder that no longer exists
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(folder.resolve())

@@ -64,14 +64,14 @@ def own_builder(note: Note) -> list[str]:
     if _driver_of() not in ("", "docker"):
         return []
     if _driver_of(BUILDER) == "":
-        note(f"making the builder {BUILDER} (docker buildx create)")
+        note(f"creating the builder {BUILDER} (docker buildx create)")
         made = _buildx("create", "--name", BUILDER, "--driver", "docker-container")
         if made.returncode != 0:
             said = next(iter(made.stderr.strip().splitlines()[-1:]), "no output")
             raise UserError(
-                f"no builder can be made: {said}",
+                f"no builder can be created: {said}",
                 where="docker buildx create",
-                hint="archives and caches need one that is not of the driver docker; see `docker buildx ls`",
+                hint="archives and caches need a builder with another driver than docker; see `docker buildx ls`",
             )
     return ["--builder", BUILDER]
 

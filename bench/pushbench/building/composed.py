@@ -170,7 +170,7 @@ def _require_plain_volumes(system: System, volumes: Mapping[str, Any]) -> None:
         if excess := [key for key in volume if key != "name"] or ([] if own else ["name"]):
             at: Location = ("volumes", name, excess[0])
             at = at if at in system.file.lines else at[:-1]
-            raise system.file.error(at, f"a volume with {excess[0]}", "leave it empty: it is made for each trial")
+            raise system.file.error(at, f"a volume with {excess[0]}", "leave it empty: each trial creates it")
 
 
 def _with_memory(system: System, found: Resolved, memory: int) -> Resolved:
@@ -182,7 +182,7 @@ def _with_memory(system: System, found: Resolved, memory: int) -> Resolved:
     least = min([*declared.values(), *([share] if without else [])])
     if rest < 0 or least < LEAST_BYTES:
         last = next((name for name in reversed(found.services) if name in declared), next(iter(found.services)))
-        what = f"the parts have {memory >> 20} MiB in all, and each at least {LEAST_BYTES >> 20}"
+        what = f"the parts share {memory >> 20} MiB, and each needs at least {LEAST_BYTES >> 20} MiB"
         raise system.file.error(_at(system, last, "mem_limit"), what, "declare less with mem_limit")
     parts = {
         name: part.model_copy(update={"mem_limit": declared.get(name, share)}) for name, part in found.services.items()

@@ -121,7 +121,7 @@ def bake_definition(
     """
     for image in images:
         if not in_checkout(root, image.context):
-            what = f"no image can be built of {image.title}, whose sources are outside of this checkout"
+            what = f"no image of {image.title} can be built: its sources are outside of this checkout"
             raise UserError(what, where=str(image.context), hint=COPY)
     registry = registry_prefix(registry)
     return {

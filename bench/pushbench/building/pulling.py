@@ -27,7 +27,7 @@ PASSING = re.compile(
 
 ADVICE: dict[Kind, str] = {
     "absent": "the registry does not have it",
-    "denied": "the registry does not let this machine read it",
+    "denied": "the registry denies this machine access to it",
     "timeout": "the registry did not deliver it in time",
     "other": "it could not be pulled",
 }
@@ -62,7 +62,7 @@ def pull(
             wait = next(left, None)
             if not passes(error) or wait is None or clock() + wait + ENOUGH > deadline:
                 raise PullFailed(kind, said) from None
-            note(f"{reference}: {said}; once more in {wait:g} s")
+            note(f"{reference}: {said}; retrying in {wait:g} s")
             sleep(wait)
         else:
             return

@@ -115,7 +115,7 @@ def compact(record: Record) -> Record:
 def known(record: Record, path: Path) -> Record:
     """The record, if it is a complete comparison with a known answer. Raises UserError."""
     if not (record.comparison and record.comparison.injected):
-        raise UserError("no comparison whose answer is known", where=str(path), hint="`calibrate measure` makes them")
+        raise UserError("not a comparison with a known answer", where=str(path), hint="`calibrate measure` makes them")
     if not record.complete or not record.trials:
         raise UserError("it was interrupted, so it has no answer", where=str(path))
     return record

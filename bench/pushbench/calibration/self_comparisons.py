@@ -70,7 +70,7 @@ def calibrate(
     if not isinstance(driver, ProcessDriver) and request.fault.kind not in ALIKE:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
     if not isinstance(driver, ProcessDriver) and apart:
-        what = f"the driver {driver.name} has one image of a commit, so nothing is built apart"
+        what = f"the driver {driver.name} has one image per commit, so the arms cannot be built separately"
         raise UserError(what, hint="add --driver process, or compare one build with --fault none")
     means = means_of(load, driver, options, watch.note)
     with holding(driver, options, watch):
@@ -118,7 +118,7 @@ def _changed(project: Project, names: Sequence[str], change: Change, kind: str) 
     for name in names:
         changed = changed_texts(project.root, name, change)
         if not changed:
-            raise UserError(f"{name}: there is no such change of it: {kind}")
+            raise UserError(f"{name}: the change {kind} does not apply to it")
         texts |= changed
     return side_of(project, None, commit_with(project.root, "HEAD", texts, f"Without a meaning: {kind}"))
 
@@ -141,10 +141,12 @@ def _require_alike(project: Project, fault: Fault, arms: Arms) -> None:
     """Raises UserError if arms that should be the same are not, or if a change made no other build."""
     same = {*arms.identical}
     if fault.kind == REBUILT and (changed := sorted({*arms.servers} - same)):
-        what = f"{', '.join(changed)}: changed since the last commit, so the arms would not be alike"
+        what = f"{', '.join(changed)}: changed since the last commit, so the arms would differ"
         raise UserError(what, where=str(project.root), hint="commit the changes first")
     if fault.kind != REBUILT and same:
-        raise UserError(f"{', '.join(sorted(same))}: the change {fault} made no other build", where=str(project.root))
+        raise UserError(
+            f"{', '.join(sorted(same))}: the change {fault} did not change the build", where=str(project.root)
+        )
 
 
 def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:

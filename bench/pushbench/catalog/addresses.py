@@ -23,7 +23,7 @@ def checked_url(text: str) -> str:
     if "@" in parts.netloc:
         raise ValueError(f"a URL with a name or a password; {_SECRETS}")
     if parts.query or parts.fragment or "?" in text or "#" in text:
-        raise ValueError(f"a URL with a query or a fragment: `path` in the protocol has a query; {_SECRETS}")
+        raise ValueError(f"a URL with a query or a fragment: the query belongs in `path` of the protocol; {_SECRETS}")
     return text.rstrip("/")
 
 

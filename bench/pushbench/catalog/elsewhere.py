@@ -17,7 +17,7 @@ from pushbench.foundation.errors import UserError
 def suite_at(scenarios: Path, protocol: str, wanted: str = "") -> Suite:
     """The suite for the protocol of a server that a command line describes. Raises UserError."""
     if not protocol:
-        raise UserError("--url: nothing says how the server talks", hint="add --protocol FILE: docs/own-server.md")
+        raise UserError("--url: the protocol of the server is missing", hint="add --protocol FILE: docs/own-server.md")
     return declaring_suite(scenarios, read_protocol(Path(protocol)).transport, wanted)
 
 
@@ -53,9 +53,9 @@ def require_authorities(url: str, file: Path | None, where: str | None = None) -
     if file is None:
         return
     if not is_secure(url):
-        raise UserError(f"{urlsplit(url).scheme}:// has no certificate to verify by {file.name}", where=where)
+        raise UserError(f"{urlsplit(url).scheme}:// has no certificate to verify with {file.name}", where=where)
     try:
         ssl.create_default_context(cafile=str(file))
     except OSError as error:  # ssl.SSLError is one, too
-        what = "no certificates in PEM" if isinstance(error, ssl.SSLError) else str(error.strerror)
+        what = "no PEM certificates" if isinstance(error, ssl.SSLError) else str(error.strerror)
         raise UserError(what, where=str(file)) from None

@@ -147,15 +147,15 @@ class _Reading:
             made = self.template(at, pattern, known)
             return Compiled(where=[self._whole(at, made)]) if self.json else Compiled(like=made)
         if not self.json:
-            raise self.file.error(at, "expected a template of the whole message, for the format is text")
+            raise self.file.error(at, "expected a template of the whole message, because the format is text")
         if not pattern:
-            raise self.file.error(at, "expected at least one value, or every message would be one")
+            raise self.file.error(at, "expected at least one value: an empty pattern matches every message")
         return Compiled(where=[self._condition((*at, each), each, value, known) for each, value in pattern.items()])
 
     def _whole(self, at: Location, template: Template) -> Condition:
         """The condition that a message is this JSON."""
         if "any" in values(template):
-            raise self.file.error(at, "no {any} in a whole message; expected values at JSON pointers in its place")
+            raise self.file.error(at, "no {any} in a whole message; expected values at JSON pointers instead")
         try:
             made = JsonTemplate(template)
         except ValueError:
@@ -170,7 +170,7 @@ class _Reading:
             content = self.template(at, value, known)
             anything = content == [Part(value="any")]
             if not anything and "any" in values(content):
-                raise self.file.error(at, "{any} stands alone for any value; it is no part of one")
+                raise self.file.error(at, "{any} stands for a whole value; it cannot be part of one")
             made = content if anything else json_string(content)
         return Condition(at=pointer, json_is=made, json_sorted=made)
 
@@ -188,14 +188,14 @@ class _Reading:
         spec = self.spec.message
         for name, given in (("id", spec.id), ("time", spec.time), ("same", spec.same)):
             if given:
-                raise self.file.error(("message", name), "the format is text: `received` has a place for it")
+                raise self.file.error(("message", name), "the format is text: `received` contains it instead")
         return Receipt(like=heard.like)
 
     def _json_receipt(self, heard: Compiled, sent: Template, told: Collection[str]) -> Receipt:
         spec = self.spec.message
         for name, given in (("id", spec.id), ("time", spec.time)):
             if given is not None and name not in told:
-                raise self.file.error(("message", name), f"what is sent has no {{{name}}}")
+                raise self.file.error(("message", name), f"clients send no {{{name}}}")
         return Receipt(
             where=heard.where,
             id=self._place("id", spec.id) if spec.id is not None else None,
@@ -214,7 +214,7 @@ class _Reading:
 
     def _same(self, sent: Template) -> Iterator[Condition]:
         if not sent:
-            raise self.file.error(("message", "same"), "nothing is sent that could be the same")
+            raise self.file.error(("message", "same"), "there is no `send` to compare with")
         said, same = self.as_json(("message", "send"), sent), self.spec.message.same
         pairs: Mapping[str, str] = same if isinstance(same, dict) else {each: each for each in same}
         for place, (received, origin) in enumerate(pairs.items()):
@@ -222,7 +222,7 @@ class _Reading:
             try:
                 value: Any = said.at(origin)
             except LookupError:
-                raise self.file.error(at, f"the pointer {origin} finds nothing in what is sent") from None
+                raise self.file.error(at, f"`send` has no value at {origin}") from None
             yield Condition(at=received, json_is=said.template(value), json_sorted=said.template(value, in_order=True))
 
 
@@ -239,7 +239,7 @@ class _Groups(_Reading):
         spec, alive = self.spec, self.spec.keep_alive
         for name, given in (("separator", self._socket.separator), ("terminator", self._socket.terminator)):
             if given and spec.format == "msgpack":
-                raise self.file.error(("websocket", name), "a frame of MessagePack is one message")
+                raise self.file.error(("websocket", name), "a MessagePack frame is always one message")
         return Declaration(
             **self.common(SENT),
             subprotocol=self._socket.subprotocol or "",
@@ -281,15 +281,15 @@ class _Groups(_Reading):
     def _message(self) -> Message:
         spec = self.spec.message
         if spec.send is None:
-            raise self.file.error(("message",), "send: missing; expected what clients send to their group")
+            raise self.file.error(("message",), "send: missing; expected the message that clients send to their group")
         sent = self.said(("message", "send"), spec.send, MESSAGE)
         if "id" not in values(sent):
-            raise self.file.error(("message", "send"), "no {id}, so nobody could tell one message from another")
+            raise self.file.error(("message", "send"), "no {id}, so messages could not be told apart")
         if spec.received is None:
-            raise self.file.error(("message",), "received: missing; expected what recognises a message")
+            raise self.file.error(("message",), "received: missing; expected a pattern that matches a message")
         if self.json and spec.id is None:
             raise self.file.error(
-                ("message",), "id: missing; expected the JSON pointer of the {id} in what is received"
+                ("message",), "id: missing; expected the JSON pointer of the {id} in the received message"
             )
         receipt = self.receipt(sent, values(sent))
         if not self.json and values(receipt.like).count("id") != 1:
@@ -329,9 +329,9 @@ class _Requests(_Reading):
             (("message", "receivers"), spec.message.receivers == "others"),
         ):
             if given:
-                raise self.file.error(key, f"only members of groups have it, over websocket; found {self.at}")
+                raise self.file.error(key, f"applies only to groups over websocket; found {self.at}")
         if spec.format == "msgpack":
-            raise self.file.error(("format",), f"MessagePack is spoken over websocket only; found {self.at}")
+            raise self.file.error(("format",), f"MessagePack works over websocket only; found {self.at}")
         if spec.ignore and isinstance(self._asked, Requests):
             raise self.file.error(("ignore",), "a request has one answer, which is a receipt or an error")
 
@@ -351,7 +351,7 @@ class _Requests(_Reading):
         if isinstance(asked, Requests):
             return None
         if self.spec.message.received is None:
-            raise self.file.error(("message",), "received: missing; expected what recognises a token")
+            raise self.file.error(("message",), "received: missing; expected a pattern that matches a token")
         if asked.number and not self.json and asked.number != "event-id":
             raise self.file.error((self.at, "number"), "the format is text: expected event-id")
         return Stream(receipts=asked.tokens, number=asked.number or "", end=asked.end or "")

@@ -98,5 +98,5 @@ def _read(secret: Secret) -> str:
         if not value:
             raise ValueError(f"the file that {variable} names is empty")
     if not value.isprintable():
-        raise ValueError(f"what {variable} has is not one line of text")
+        raise ValueError(f"the secret from {variable} is not one line of text")
     return value

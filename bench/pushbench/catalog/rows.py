@@ -23,15 +23,15 @@ def read_rows(path: Path) -> dict[str, list[str]]:
         raise UserError(f"not CSV: {error}", where=f"{path}:{lines.line_num}") from None
     for name in names[1]:
         if not _COLUMN.fullmatch(name):
-            what = f"expected names of columns such as user or first-name in the first line, found {name[:50]!r}"
+            what = f"expected column names such as user or first-name in the first line, found {name[:50]!r}"
             raise UserError(what, where=f"{path}:{names[0]}")
     if not rows or len(set(names[1])) < len(names[1]):
-        raise UserError("expected different names of columns in the first line, and a row", where=str(path))
+        raise UserError("expected distinct column names in the first line, and at least one row", where=str(path))
     for number, row in rows:
         if len(row) != len(names[1]):
             raise UserError(f"expected {len(names[1])} values, found {len(row)}", where=f"{path}:{number}")
         if not all(value and value.isprintable() for value in row):
-            raise UserError("a value that is empty, or no line of text", where=f"{path}:{number}")
+            raise UserError("a value that is empty, or not one line of text", where=f"{path}:{number}")
     return {name: [row[place] for _, row in rows] for place, name in enumerate(names[1])}
 
 

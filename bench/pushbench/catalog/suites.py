@@ -95,7 +95,8 @@ class Profile(Document):
                 if end > self.steady_seconds or outage.down_seconds >= outage.within_seconds:
                     raise ValueError(
                         f"the outage of stage {stage.name} ends after {end:g} s, {outage.down_seconds:g} s of them "
-                        f"down: expected at most the {self.steady_seconds:g} s of the steady window, and a return"
+                        f"down: expected an end within the steady window of {self.steady_seconds:g} s, and "
+                        "down_seconds below within_seconds"
                     )
         return self
 
@@ -197,14 +198,14 @@ class SuiteFile(SuiteEntry):
             rate = [] if self.capacity.searched == CLIENTS else [self.capacity.searched]
             for name in (*self.capacity.parameters, *rate):
                 if name not in self.parameters:
-                    raise ValueError(f"capacity: {name} is no parameter of the suite")
+                    raise ValueError(f"capacity: {name} is not a parameter of the suite")
         return self
 
     @model_validator(mode="after")
     def _undeclared_are_known(self) -> Self:
         for name in self.undeclared_parameters:
             if name not in self.parameters:
-                raise ValueError(f"undeclared_parameters: {name} is no parameter of the suite")
+                raise ValueError(f"undeclared_parameters: {name} is not a parameter of the suite")
         return self
 
     @model_validator(mode="after")
@@ -212,7 +213,7 @@ class SuiteFile(SuiteEntry):
         if self.offered:
             for name in (self.offered.by, self.offered.group):
                 if name not in self.parameters:
-                    raise ValueError(f"offered: {name} is no parameter of the suite")
+                    raise ValueError(f"offered: {name} is not a parameter of the suite")
             values = self.choices.get(self.offered.by, [])
             if {str(each) for each in values} != self.offered.messages_per_second.keys():
                 raise ValueError(f"offered: expected a rate for each of the choices of {self.offered.by}")
@@ -222,7 +223,7 @@ class SuiteFile(SuiteEntry):
     def _outages_have_words(self) -> Self:
         stages = [stage for profile in self.profiles.values() for stage in profile.stages]
         if any(stage.outage for stage in stages) and not self.words.recovers:
-            raise ValueError("a stage has an outage, and the words do not say `recovers: true`")
+            raise ValueError("a stage has an outage, but `words` lacks `recovers: true`")
         return self
 
 
@@ -314,7 +315,7 @@ class Suite:
             declared = read_protocol(server.protocol_file)
             if declared.transport != self.spec.declared_protocols:
                 what = f"the suite {self.id} plays protocols over {self.spec.declared_protocols}"
-                raise declared.error(declared.transport, f"{what}: `suite` of server.yml has to be another")
+                raise declared.error(declared.transport, f"{what}: choose another `suite` in server.yml")
             declared.environment()
         elif server.spec.protocol not in self.spec.protocols:
             raise unknown(f"protocol of {self.id}", server.spec.protocol, self.spec.protocols, where=str(server.file))
@@ -335,7 +336,7 @@ def declaring_suite(scenarios: Path, transport: Transport, wanted: str = "") -> 
     if len(known) == 1:
         return known[0]
     none = f"the suite {wanted} has no declared protocols over {transport}"
-    what = none if wanted else "nothing says which suite is meant"
+    what = none if wanted else "the protocol does not determine the suite"
     raise UserError(what, hint="add --suite: `./pushbench suites`")
 
 

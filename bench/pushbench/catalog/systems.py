@@ -26,21 +26,21 @@ PART_KEYS = (
     *("init", "mem_limit", "read_only", "tmpfs", "user", "volumes", "working_dir"),
 )
 _POLICY = "remove it: the policy of trials decides, the same for every server"
-_OWN_FILE = "write what it has into this file: others are not read"
+_OWN_FILE = "copy its content into this file: Pushbench reads no others"
 _CPUS = "remove it: all parts share the CPUs of the server"
 _HINTS = {
     "ports": "remove it: clients reach the entry without a published port",
     "networks": "remove it: all parts share one network, in which each has its name",
-    "network_mode": "remove it: all parts share one network without a way out",
+    "network_mode": "remove it: all parts share one network without access to the outside",
     "container_name": "remove it: Pushbench names the containers; parts reach each other by the names of the services",
     "restart": "remove it: a part that ends is the result of the trial",
     "logging": "remove it: Pushbench keeps the end of every log",
-    "deploy": "remove it: for memory there is mem_limit, for several instances write several services",
+    "deploy": "remove it: use mem_limit for memory, and several services for several instances",
     "scale": "remove it: write several services",
     "profiles": "remove it: every service of the file is a part",
     "configs": "copy the file into the image, in its Dockerfile",
-    "secrets": "copy the file into the image, or write the value below environment",
-    "env_file": "write the values below environment",
+    "secrets": "copy the file into the image, or write the value under environment",
+    "env_file": "write the values under environment",
     "include": _OWN_FILE,
     "extends": _OWN_FILE,
     "label_file": _OWN_FILE,
@@ -84,7 +84,7 @@ def read_system(server: Server) -> System:
     root = server.folder.resolve()
     if not server.compose_file.resolve().is_relative_to(root):
         raise UserError(
-            f"is a link out of {root.name}", where=str(server.compose_file), hint="put the file itself there"
+            f"links to a file outside of {root.name}", where=str(server.compose_file), hint="put the file itself there"
         )
     file = read_yaml(server.compose_file)
     services = _checked(file)
@@ -101,7 +101,7 @@ def _checked(file: YamlFile) -> list[str]:
     services = _mapping(file, ("services",))
     for name in services:
         if not re.fullmatch(NAME, name, re.ASCII) or len(name) > LONGEST_NAME:
-            raise file.error(("services", name), f"expected a name of a-z, 0-9 and -, of {LONGEST_NAME} at most")
+            raise file.error(("services", name), f"expected a name of a-z, 0-9 and -, at most {LONGEST_NAME} long")
         _require_known(file, ("services", name), _mapping(file, ("services", name)), PART_KEYS)
     if not 1 <= len(services) <= MOST_PARTS:
         raise file.error(("services",), f"expected 1 to {MOST_PARTS} services, found {len(services)}")
@@ -159,8 +159,8 @@ def _build(file: YamlFile, name: str, built: object) -> PartBuild:
         raise file.error(_nearest(file, name, key), f"{first['msg']}", f"known keys: {known}") from None
     for key, value in (("context", build.context), ("dockerfile", build.dockerfile), *build.args.items()):
         if "$" in value or "://" in build.context:
-            hint = "write it out, so that the name of the image can be made of it"
-            raise file.error(_nearest(file, name, key), f"a build of variables or addresses, {value!r}", hint)
+            hint = "write the value out: the name of the image is derived from it"
+            raise file.error(_nearest(file, name, key), f"a build that uses variables or URLs, {value!r}", hint)
     return build
 
 

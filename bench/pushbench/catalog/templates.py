@@ -56,7 +56,7 @@ def _part(name: str, argument: str | None, known: Known, secrets: Known, columns
         case "text":
             return Part(literal=_prose(argument))
         case "secret" if argument not in secrets:
-            raise ValueError(f"no secret {argument!r}; known below `secrets`: {', '.join(secrets) or 'none'}")
+            raise ValueError(f"no secret {argument!r}; known under `secrets`: {', '.join(secrets) or 'none'}")
         case "secret":
             return Part(secret=argument or "")
         case "row" if argument not in columns:
@@ -89,7 +89,7 @@ class JsonTemplate:
         try:
             self._value = json.loads(marked, parse_float=self._number)
         except ValueError as error:
-            raise ValueError(f"with values in their places it is no JSON: {error}") from None
+            raise ValueError(f"not JSON with values filled in: {error}") from None
 
     @property
     def whole(self) -> Template:
@@ -123,7 +123,7 @@ class JsonTemplate:
                 quoted ^= len(re.findall(r'(?<!\\)(?:\\\\)*"', part.literal)) % 2 == 1
                 yield part.literal
             elif part.row and not quoted:
-                raise ValueError(f"{{row:{part.row}}} is no part of a string; it needs quotes around it")
+                raise ValueError(f"{{row:{part.row}}} is outside of a string; put quotes around it")
             else:
                 yield self._mark(part) if quoted else f'"{self._mark(part, bare=True)}"'
 

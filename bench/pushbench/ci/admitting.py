@@ -38,7 +38,7 @@ def require_admitted(repository: str, payload: Mapping[str, Any], runs_on: str) 
         return
     whose = "Dependabot's" if author == DEPENDABOT else "a fork's"
     raise UserError(
-        f"not measured: {whose} pull request is not built on {runs_on[:100]!r}, which is no GitHub-hosted machine",
+        f"not measured: {whose} pull request is not built on {runs_on[:100]!r}, which is not a GitHub-hosted machine",
         hint="leave out runs-on for pull requests, or measure it by a push to a branch of this repository",
     )
 

@@ -86,7 +86,7 @@ def _step(target: Path, profile: str, base: str | None, settings: Settings) -> S
     load = ["--suite", suite, "--servers", ",".join(ids)]
     if base:
         arguments = ["compare", "--base", base, "--profile", settings.compare_profile, *load]
-        why = "compared with where the pull request parted"
+        why = "compared with the merge base of the pull request"
         return Step(kind="compare", arguments=[*arguments, "--max-time", settings.max_time], servers=ids, why=why)
     return Step(kind="run", arguments=["run", "--profile", profile, *load], servers=ids, why="by the limits")
 
@@ -151,7 +151,7 @@ def _extract(repository: Path, sha: str, folder: PurePosixPath, target: Path) ->
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             archive.extractall(target, filter="data")  # rejects links and paths that lead out of it
     except tarfile.TarError as error:
-        raise UserError(f"{folder} has a file that cannot be taken over: {error}", where=str(repository)) from None
+        raise UserError(f"{folder} has a file that cannot be copied: {error}", where=str(repository)) from None
     return True
 
 

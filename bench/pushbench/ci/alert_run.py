@@ -41,7 +41,7 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
     words = Words(told.causes, alerting.before(run, night=night), alerting.AFTER, alerting.closing(run))
     alerts.carry_out(github, changes, words, note, tell)
     if not told.causes:
-        note("nothing to tell: the run is green")
+        note("nothing to report: the run is green")
 
 
 def _event(github: GitHub, run: Run) -> str:

@@ -98,14 +98,14 @@ def before(run: Run, *, night: bool) -> list[str]:
 
 
 AFTER = (
-    "Pushbench edits this text at each red run of main, without a comment. "
-    "It closes the issue at the first night that looks at the same thing and finds it in order. "
-    "What a night does not measure stays open. Nobody has to close anything by hand.",
+    "Pushbench updates this text after each red run of main, without a comment. "
+    "It closes the issue after the first night that checks the same thing and finds no problem. "
+    "What a night does not measure stays open. You need not close anything by hand.",
 )
 
 
 def closing(run: Run) -> str:
-    return f"Solved: [this night]({run.html_url}) looked at it again and found it in order."
+    return f"Solved: [this night]({run.html_url}) checked it again and found no problem."
 
 
 def _causes(run: Run, jobs: Sequence[Job], results: Results | None, problem: str) -> Iterator[tuple[Cause, str]]:
@@ -156,7 +156,7 @@ def _of_job(job: Job) -> Iterator[tuple[Cause, str]]:
     if job.conclusion == "cancelled" and job.steps:
         yield (
             Cause.of("job", job.name, "cancelled"),
-            f"the job {job.name} was cancelled, by somebody or because its time was up",
+            f"the job {job.name} was cancelled, by a user or because its time was up",
         )
 
 

@@ -74,7 +74,7 @@ def title(causes: Set[Cause]) -> str:
 def body(causes: Set[Cause], words: Words) -> str:
     lines = [marked(causes), "", *words.before]
     for cause in sorted(causes):
-        details = words.details.get(cause) or ["- The newest run did not look at it again."]
+        details = words.details.get(cause) or ["- The newest run did not check it again."]
         lines += ["", *([f"**{escape(cause.title)}**", ""] if len(causes) > 1 else []), *details]
     return "\n".join([*lines, "", *words.after])
 
@@ -94,7 +94,7 @@ def carry_out(github: GitHub, changes: Changes, words: Words, note: Note, tell: 
             note(f"issue closed: {issue.html_url}")
             tell(f"{github.repository}: solved: {issue.title}: {issue.html_url}")
         for issue in changes.duplicates:
-            github_issues.close_alert(github, issue, "An older issue tells of the same cause.")
+            github_issues.close_alert(github, issue, "An older issue reports the same cause.")
             note(f"issue closed, a duplicate: {issue.html_url}")
     except IssuesOff as error:
         note(str(error))

@@ -65,7 +65,7 @@ def _rewrite(file: BinaryIO, out: BinaryIO, own: str, allowed: set[str]) -> None
     found = members(file)
     for name in found:
         if not KNOWN.fullmatch(name):
-            raise UserError(f"the archive has a file that no archive of an image has: {name!r}")
+            raise UserError(f"the archive has a file that does not belong in an image archive: {name!r}")
     manifest = _manifest(_json(file, found, "manifest.json"), own, allowed)
     config, image = _config(file, found, manifest["Config"])
     layers = _layers(manifest["Layers"], found, image)
@@ -81,7 +81,7 @@ def _rewrite(file: BinaryIO, out: BinaryIO, own: str, allowed: set[str]) -> None
 
 def _manifest(document: Any, own: str, allowed: set[str]) -> dict[str, Any]:
     if not isinstance(document, list) or len(document) != 1 or not isinstance(document[0], dict):
-        raise UserError("the archive is not of one image")
+        raise UserError("the archive does not have exactly one image")
     manifest: dict[str, Any] = document[0]
     if not KEYS <= manifest.keys() <= KEYS | DROPPED_KEYS:
         raise UserError(f"manifest.json has other keys than {', '.join(sorted(KEYS))}")
@@ -93,7 +93,7 @@ def _manifest(document: Any, own: str, allowed: set[str]) -> dict[str, Any]:
     ):
         raise UserError(f"the archive names its image {str(tags)[:200]}, not {own}")
     if not isinstance(layers, list) or not all(isinstance(layer, str) for layer in layers):
-        raise UserError("manifest.json has layers that are no names")
+        raise UserError("manifest.json has layers that are not names")
     if not layers or len(layers) > MOST_LAYERS:
         raise UserError(f"the image has {len(layers)} layers; an image has 1 to {MOST_LAYERS}")
     return manifest
@@ -106,7 +106,7 @@ def _config(file: BinaryIO, found: Mapping[str, Span], path: Any) -> tuple[bytes
         raise UserError("manifest.json names no configuration")
     raw = _small(file, found, path)
     if hashlib.sha256(raw).hexdigest() != named[1]:
-        raise UserError(f"the digest of {path} is another than its name says")
+        raise UserError(f"the digest of {path} does not match its name")
     return raw, _parsed(raw, path)
 
 
@@ -147,7 +147,7 @@ class _Writer:
             self._out.write(piece)
         blob = BLOB.fullmatch(path)
         if (blob and packed.hexdigest() != blob[1]) or unpacked.hexdigest() != digest:
-            raise UserError(f"the digest of the layer {path} is another than its name or the configuration says")
+            raise UserError(f"the digest of the layer {path} does not match its name or the configuration")
         self._unpacked += size
         self._out.write(bytes(-size % BLOCK))
         end = self._out.tell()
@@ -187,7 +187,7 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
             waiting = following
         yield reader.flush()
     except zlib.error as error:
-        raise UserError(f"a layer does not unpack: {error}") from None
+        raise UserError(f"a layer cannot be unpacked: {error}") from None
     if not reader.eof:
         raise UserError("a layer ends inside its gzip stream")
 
@@ -214,12 +214,12 @@ def _parsed(raw: bytes, name: str) -> Any:
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key.casefold() for key, _ in pairs}) != len(pairs):
-        raise ValueError("a key comes twice")
+        raise ValueError("a key occurs twice")
     return dict(pairs)
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _header(name: str, size: int) -> bytes:

@@ -120,7 +120,7 @@ class Bench:
             path = store.write_record(out / "records", partial)
             played = self._played(["run", "--resume", str(path), *self._polite(step)], out)
             if played.code == EXIT_USAGE and _record(out) == partial:
-                notes = [*notes, f"step {number} is measured from its start again: {one_line(played.last_line, 500)}"]
+                notes = [*notes, f"step {number} is measured again from the start: {one_line(played.last_line, 500)}"]
                 self.note(notes[-1])
                 shutil.rmtree(out)
                 played, seconds = self._played(step.arguments, out), 0.0
@@ -183,7 +183,7 @@ def _given_way(result: Result, index: int, said: str) -> Result:
     """Leave the steps from `index` on to another job. Comparisons are dropped: that job lacks the other commit."""
     steps = [each for each in result.steps if each.step.kind != "compare"]
     if len(steps) < len(result.steps):
-        notes = [*result.plan.notes, "gave way, so what its history cannot tell about is not compared"]
+        notes = [*result.plan.notes, "gave way, so servers that the history cannot judge are not compared"]
         own = [each.step for each in steps]
         images = sorted({server for step in own for server in step.servers})
         plan = result.plan.model_copy(update={"base": None, "steps": own, "images": images, "notes": notes})
@@ -212,7 +212,7 @@ def _capacity(out: Path) -> CapacityRecord | None:
 
 def _error(step: Step, played: _Played) -> StepResult:
     """The result of a command without a record."""
-    said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
+    said = one_line(played.last_line, 500) or f"ended with code {played.code}, without a message"
     return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
 
 

@@ -76,9 +76,9 @@ class Branch:
                     return git(folder, "rev-parse", "HEAD").text
                 if not _overtaken(pushed):
                     raise UserError(f"{self.name} cannot be pushed to: {pushed.error}", where=self.url)
-                note(f"{self.name}: somebody else was first, trying again ({attempt})")
+                note(f"{self.name}: another push was first, trying again ({attempt})")
                 sleep(secrets.SystemRandom().uniform(0, min(LONGEST_WAIT_SECONDS, 0.2 * 2**attempt)))
-            raise UserError(f"{self.name}: others were first {TRIES} times", where=self.url, hint="run it again")
+            raise UserError(f"{self.name}: other pushes were first {TRIES} times", where=self.url, hint="run it again")
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -151,9 +151,9 @@ def within_job(steps: Sequence[Step], settings: Settings, notes: list[str]) -> l
     if servers * settings.max_seconds <= seconds:
         return list(steps)
     notes.append(
-        f"{servers} servers are compared, {settings.max_time} at most each, in {format_elapsed(seconds)} together: "
-        f"{format_elapsed(seconds / servers)} each, and what servers that are decided early leave; for all of it the "
-        f"job needs {format_elapsed(servers * settings.max_seconds)}"
+        f"{servers} servers are compared, {settings.max_time} at most each, {format_elapsed(seconds)} in total: "
+        f"{format_elapsed(seconds / servers)} each, plus the time left over by servers decided early; for the full "
+        f"time, the job needs {format_elapsed(servers * settings.max_seconds)}"
     )
     return [with_time(step, seconds * len(step.servers) / servers) if step in compared else step for step in steps]
 
@@ -218,8 +218,8 @@ def _too_long(planned: Cost, machines: int) -> Iterator[str]:
 
 def _time(planned: Cost) -> str:
     return (
-        f"the plan takes about {format_elapsed(planned.expected)}, and at most {format_elapsed(planned.most)}, where "
-        "each trial is as slow as it may be and is measured twice"
+        f"the plan takes about {format_elapsed(planned.expected)}, and at most {format_elapsed(planned.most)}, if "
+        "every trial is as slow as allowed and is measured twice"
     )
 
 

@@ -30,7 +30,7 @@ def read_change(root: Path, event: Event, token: str = "") -> Change | None:
         if newest != given.head:
             raise UserError(
                 f"pull request {given.pull_request} is at {newest[:12]}, not at {given.head[:12]}",
-                hint="it moved meanwhile: read what is there now and start again with that",
+                hint="it has changed: read the new head and start again with it",
             )
         fetch(root, _missing(root, event.sha), token)
         return _between(root, event.sha, given.head, fetched=given.head)

@@ -29,7 +29,7 @@ KEYS: Mapping[str, str] = {
     "servers": "ids, patterns such as node-* or tiers such as tier:tuned, with commas and no spaces",
     "profile": "the name of a profile, such as full",
     "rounds": "a number from 1 to 999",
-    "head": "all 40 digits of the commit: the beginning of a name can be forged",
+    "head": "all 40 digits of the commit: an abbreviated SHA can be forged",
 }
 VERBS: Mapping[str, Sequence[str]] = {"measure": tuple(KEYS), "accept": ("head",), "help": ()}
 """the verbs and their keys; without a verb, it is `measure`"""
@@ -133,9 +133,9 @@ def parse(body: str) -> Command | Answer | None:
             taken = f"{verb} takes {', '.join(VERBS[verb]) or 'nothing else'}"
             return Answer(f"{_shown(key)} is not understood: {taken}.{_meant(key, VERBS[verb])}")
         if key in options:
-            return Answer(f"{key} is there twice.")
+            return Answer(f"{key} is given twice.")
         if not _formed(key, value):
-            return Answer(f"{key} is not {_shown(value)} but {KEYS[key]}.")
+            return Answer(f"{key} is {_shown(value)}, expected {KEYS[key]}.")
         options[key] = value
     return Command(verb, options)
 
@@ -143,19 +143,19 @@ def parse(body: str) -> Command | Answer | None:
 def decide(command: Command, pull: Pull, known: Known) -> dict[str, str] | Answer:
     """The inputs of bench.yml, or the reason why it is not started."""
     if command.verb == "help":
-        return Answer("This is what can be said in the first line of a comment:")
+        return Answer("The first line of a comment can be one of these commands:")
     if not pull.is_open:
         return Answer("The pull request is closed: nothing is measured.", ())
     named = command.options.get("head")
     again = " ".join([WORD, *(["accept"] if command.verb == "accept" else []), *_without_head(command)])
     if named is None and not pull.own:
         sentence = (
-            "What is measured is built and run, and this pull request is of a fork or of Dependabot: read its commit "
-            "first, and name the one that you have read. This is its head now:"
+            "Pushbench builds and runs what it measures, and this pull request is from a fork or Dependabot: read its "
+            "commit first, and name the commit that you have read. This is its head now:"
         )
         return Answer(sentence, [f"{again} head={pull.head}"])
     if named not in (None, pull.head):
-        sentence = f"The pull request is not at {named} but at {pull.head}. Read it first. Then say:"
+        sentence = f"The pull request is at {pull.head}, not at {named}. Read that commit first. Then write:"
         return Answer(sentence, [f"{again} head={pull.head}"])
     try:
         _require_known(command, known)
@@ -189,12 +189,12 @@ def run_of(reply: str, wanted: str) -> int | None:
 
 def started(comment: int, inputs: Mapping[str, str], run: int, url: str, *, before: bool) -> str:
     """The reply that names the run; `before` if an earlier comment has started it."""
-    headline = "that is already under way" if before else "started"
+    headline = "already under way" if before else "started"
     what = f"Pull request {inputs['pull_request']} at {inputs['head']}"
     details = [f"{key}: {inputs[key]}" for key in ("servers", "profile", "rounds") if key in inputs]
     if "accept" in inputs:
         details.append("what its thresholds.yml accepts is confirmed")
-    text = f"{what} is compared with where it parted from its base" + "".join(f"; {each}" for each in details)
+    text = f"{what} is compared with its merge base" + "".join(f"; {each}" for each in details)
     return "\n".join(
         [
             mark(comment),
@@ -203,7 +203,7 @@ def started(comment: int, inputs: Mapping[str, str], run: int, url: str, *, befo
             "",
             f"[Run {run:d}]({url}): {escape(text)}.",
             "",
-            "The check `Pushbench` of that commit tells how far it is, and a comment what it found.",
+            "The check `Pushbench` of that commit shows the progress, and a comment shows the result.",
         ]
     )
 

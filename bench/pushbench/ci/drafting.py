@@ -49,10 +49,10 @@ CAUSES = {
     "Build and push": "an image could not be built",
     "Build": "an image could not be built",
     "Build the images": "an image could not be built",
-    "Fetch the images": "an image could not be brought to the machine that measures",
+    "Fetch the images": "an image could not be fetched by the benchmark machine",
     "Fetch what strangers built": "the images of the pull request could not be fetched",
     "Fetch the commit that is measured": "the commit could not be fetched",
-    "Plan": "what is to be measured could not be planned",
+    "Plan": "the measurement could not be planned",
 }
 """the meaning of a step's failure"""
 VERDICT_STEPS = ("Bench", "Verdict")
@@ -106,7 +106,7 @@ def draft(
     sentences = problems(run, jobs)
     cause = next(_causes(jobs), "")
     sentences += [
-        f"The job `{job.name}` says: {said}" for job in jobs_to_blame(jobs) for said in errors.get(job.name, ())
+        f"The job `{job.name}` reports: {said}" for job in jobs_to_blame(jobs) for said in errors.get(job.name, ())
     ]
     if problem:
         sentences.append(f"The results of the run cannot be used: {problem}")
@@ -118,7 +118,7 @@ def draft(
         sentences.append(f"The run ended with {_spaced(run.conclusion)}.")
         outcome = "error"
     if not sentences and outcome == "error" and not results:
-        sentences.append("The run ended and left no results, so nothing is known of this commit.")
+        sentences.append("The run ended and left no results, so nothing is known about this commit.")
         cause = "the run left no results"
     told = message(results, promises) if results else Message(outcome, ())
     verdicts = [part.summary.verdict for part in told.parts]
@@ -218,7 +218,7 @@ def _of_jobs(run: Run, jobs: Sequence[Job]) -> Iterator[str]:
     """Why no verdict can be complete: jobs that were cancelled, timed out, or failed without a verdict."""
     for job in jobs:
         if job.conclusion == "cancelled":
-            yield f"The job `{job.name}` was cancelled: by somebody, by a newer push, or because its time was up."
+            yield f"The job `{job.name}` was cancelled: by a user, by a newer push, or because its time was up."
         elif job.conclusion == "timed_out":
             yield f"The job `{job.name}` ran out of time."
         elif job.conclusion in ("failure", "startup_failure"):
@@ -274,30 +274,30 @@ def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], li
     """The next steps, in sentences and commands."""
     again = [f"gh run rerun {run.id}"]
     if run.conclusion == "cancelled":
-        return ["A newer push is measured by itself. Otherwise somebody with write access starts the run again:"], again
+        return ["A newer push is measured automatically. Otherwise, a user with write access starts it again:"], again
     match outcome:
         case "pass":
             return [], []
         case "fail":
-            after = "when a maintainer starts it again" if of_fork else "by itself"
+            after = "when a maintainer starts it again" if of_fork else "automatically"
             return [
                 'If you did not expect this, look for the cause: the command under "Reproduce" does the same on your '
-                f"machine. When you push a correction, it is measured {after}."
+                f"machine. When you push a fix, it is measured {after}."
             ], []
         case "invalid":
             return [
-                "Your change is probably not the cause: the machine was disturbed, or what makes the load was too "
-                "slow. Somebody with write access starts the run again:"
+                "Your change is probably not the cause: the machine was disturbed, or the load generator was too "
+                "slow. A user with write access starts the run again:"
             ], again
         case "inconclusive":
             return [
                 "Nothing is known to be wrong; the points above say what is missing. A round measures both commits "
-                "once, and a change counts from its margin on. Where a few more rounds would decide, somebody with "
+                "once, and a change counts if it reaches its margin. If a few more rounds would decide, a user with "
                 "write access starts the run again:"
             ], again
         case _:
             return [
-                "The log, linked below, says more. If your change is not the cause, somebody with write access starts "
+                "The log, linked below, has details. If your change is not the cause, a user with write access starts "
                 "the run again:"
             ], again
 
@@ -306,7 +306,7 @@ def _to_verify(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """The command that shows why servers do not work, for copying: it contains only names that a server can have."""
     if names := [name for name in not_working(verdicts) if PLAIN.fullmatch(name)][:MOST_BLAMED]:
         command = f"`./pushbench verify {' '.join(names)}`"
-        yield f"On your machine {command} builds and starts it, and says which rules of its protocol it does not keep."
+        yield f"On your machine, {command} builds and starts it, and shows which rules of its protocol it breaks."
 
 
 def _annotations(verdicts: Sequence[Verdict]) -> Iterator[Annotation]:

@@ -67,7 +67,7 @@ def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
 def measuring(about: About, wanted: Wanted | None, place: Place | None) -> Draft:
     """A run that waits or runs. `wanted` is None if it is unknown, or not for a pull request."""
     where = f": {place}" if place else ""
-    begun = f"The measurement runs, or waits for the machine that measures{where}."
+    begun = f"The measurement runs, or waits for the benchmark machine{where}."
     sentences = [begun, *_of_event(about.run, wanted)]
     return about.draft(f"in progress{where}", None, sentences, headline="in progress", told=False)
 
@@ -80,8 +80,8 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
     """A pull request whose own runs are not trusted: a maintainer reviews the commit and starts the measurement."""
     approval = "GitHub also waits for a maintainer to approve the workflows of this pull request."
     sentences = [
-        "A maintainer reads every pull request of people without write access before the measuring machine runs it.",
-        f"Nothing was measured yet. The run of this pull request itself is not used: it {why}.",
+        "A maintainer reads every pull request from users without write access before the benchmark machine runs it.",
+        f"Nothing was measured yet. The run of this pull request itself is not used, because it {why}.",
         *_to_do(wanted),
         *([approval] if about.run.conclusion == "action_required" else []),
     ]
@@ -102,8 +102,8 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
 def without_pull_request(about: About, why: str) -> Draft:
     """An untrusted run without an open pull request: it was closed, or has a newer commit."""
     sentences = [
-        f"The run measured nothing: it {why}.",
-        "This commit is the head of no open pull request, so nobody has to do anything.",
+        f"The run measured nothing, because it {why}.",
+        "This commit is the head of no open pull request, so there is nothing to do.",
     ]
     return about.draft(
         "not measured, this commit is the head of no open pull request", "action_required", sentences, waits=True
@@ -115,7 +115,7 @@ def not_believed(about: About, why: str) -> Draft:
     return about.draft(
         "not a verdict, only runs of the default branch and of pull requests count",
         "action_required",
-        [f"The results of this run are not used: it {why}."],
+        [f"The results of this run are not used, because it {why}."],
         advice=["Open a pull request, or start `bench.yml` on the default branch."],
     )
 
@@ -136,19 +136,19 @@ def gave_way(about: About, results: Results) -> Draft:
     """A run that ended between two servers to give way to another. The run that continues it completes this check."""
     said = next((each.said for each in results.result.steps if each.outcome == "gave-way" and each.said), "")
     reason = f": it {said}" if said else ""
-    sentences = [f"Nothing is wrong. This run let a more urgent one go first{reason}. Another run goes on with it."]
-    return about.draft("in progress, another run goes on with this one", None, sentences, told=False)
+    sentences = [f"Nothing is wrong. This run let a more urgent one go first{reason}. Another run continues it."]
+    return about.draft("in progress, another run continues this one", None, sentences, told=False)
 
 
 def merge_group(about: About, number: int | None, problem: str) -> Draft:
     """A commit of the merge queue, whose pull request was measured on its own."""
     if number is not None and not problem:
         said = f"pull request {number} was measured alone, and passes"
-        return about.draft(f"pass, {said}", "success", [f"This commit is of the merge queue: {said}."])
+        return about.draft(f"pass, {said}", "success", [f"This commit is from the merge queue: {said}."])
     return about.draft(
         f"not merged, {problem}",
         "action_required",
-        [f"This commit is of the merge queue: {problem}."],
+        [f"This commit is from the merge queue: {problem}."],
         advice=["Wait for a successful check Pushbench on the pull request, and add it to the queue again."],
     )
 
@@ -183,8 +183,8 @@ def other_schema(about: About, problem: str) -> Draft:
         "not read, the results have another schema than the default branch reads",
         "action_required",
         [
-            "Nothing is wrong with the measurement. This pull request changes the form of the results, and this check "
-            f"reads the form of the default branch only: {problem}."
+            "Nothing is wrong with the measurement. This pull request changes the format of the results, and this "
+            f"check reads only the format of the default branch: {problem}."
         ],
         advice=[
             "The verdict is in the summary of the job `bench` on the page of the run, linked below.",
@@ -200,7 +200,7 @@ def cannot_be_shown(about: About, error: Exception) -> Draft:
         "ERROR, the results cannot be shown",
         "failure",
         [f"The results of the run cannot be shown: {type(error).__name__}: {error}"],
-        advice=["This is a mistake of Pushbench, not of your change. Please report it with the address of the run."],
+        advice=["This is a bug in Pushbench, not in your change. Please report it with the URL of the run."],
     )
 
 
@@ -211,18 +211,18 @@ def _of_event(run: Run, wanted: Wanted | None) -> list[str]:
         case "push":
             return ["Every server is measured: each push is a point of the trend."]
         case "workflow_dispatch":
-            return ["What the inputs of the run ask for is measured."]
+            return ["The run measures what its inputs ask for."]
     return []
 
 
 def _to_do(wanted: Wanted | None) -> list[str]:
     if wanted is None:
-        return ["What it changes cannot be told from GitHub's list of files, so it counts as something to measure."]
+        return ["What it changes is not clear from GitHub's list of files, so it counts as something to measure."]
     said = []
     if wanted.compared:
         said.append(f"What changed will be compared with the base: {_names(wanted.compared)}.")
     if wanted.new:
-        said.append(f"What is new will be held against the limits in `thresholds.yml`: {_names(wanted.new)}.")
+        said.append(f"What is new will be checked against the limits in `thresholds.yml`: {_names(wanted.new)}.")
     if wanted.everything:
         said.append(f"Every server will be measured: {', '.join(wanted.everything)}.")
     return said or [NOTHING]

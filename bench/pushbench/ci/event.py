@@ -123,19 +123,19 @@ def read_payload(environment: Mapping[str, str]) -> dict[str, Any]:
         raise UserError(
             f"GITHUB_EVENT_PATH cannot be read: {error.strerror}",
             where=str(path),
-            hint="outside GitHub Actions `./pushbench compare --base main` does what a pull request gets",
+            hint="outside GitHub Actions, `./pushbench compare --base main` does the same as a pull request",
         ) from None
     except (ValueError, RecursionError):
         payload = None
     if not isinstance(payload, dict):
-        raise UserError("the event is no JSON object of a sane size", where=str(path))
+        raise UserError("the event is not a JSON object of a plausible size", where=str(path))
     return payload
 
 
 def not_understood(environment: Mapping[str, str], error: ValidationError) -> UserError:
     """The error for an event that does not have the shape documented by GitHub."""
     where = environment.get("GITHUB_EVENT_PATH", "")
-    return UserError(f"an event that is not understood: {departure(error)}", where=where)
+    return UserError(f"the event has an unexpected form: {departure(error)}", where=where)
 
 
 def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
     """Carry out the command and reply once. Raises GitHubError, after a reply if one is possible."""
     command = commanding.parse(event.body)
     if command is None:
-        note("the first line of the comment is no command")
+        note("the first line of the comment is not a command")
         return
     if not may_write(github, event.login):
         react(github, event.comment, "confused")  # without a reply: strangers must not be able to trigger comments
@@ -54,7 +54,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
         decided = commanding.decide(command, pull_request(github, event.number), known)
     if isinstance(decided, Answer):
         reply(github, event, commanding.refused(event.comment, decided))
-        note("answered, and nothing is started")
+        note("replied, and nothing is started")
         return
     run = under_way(github, event.number, decided)
     before = run is not None
@@ -62,7 +62,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
         try:
             run = dispatch(github, BENCH, event.default_branch, decided, title=_title(decided))
         except GitHubError as error:
-            sentence = f"Nothing is started: {escape(error.what)}. The log of the workflow `command` has the rest."
+            sentence = f"Nothing is started: {escape(error.what)}. The log of the workflow `command` has details."
             reply(github, event, commanding.refused(event.comment, Answer(sentence, ())))
             raise
     url = run.html_url
@@ -96,7 +96,7 @@ def pull_request(github: GitHub, number: int) -> Pull:
     """The pull request in its current state."""
     found = github.pull_request(number)
     if not re.fullmatch(r"[0-9a-f]{40}", found.head.sha):
-        raise UserError(f"pull request {number} has an odd head: {found.head.sha[:100]!r}")
+        raise UserError(f"pull request {number} has an invalid head: {found.head.sha[:100]!r}")
     head, base = (side.repo.id if side.repo else None for side in (found.head, found.base))
     own = commanding.trusted(head, base, found.user.login if found.user else None)
     return Pull(found.number, found.state == "open", found.head.sha, own)

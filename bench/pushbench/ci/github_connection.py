@@ -82,7 +82,7 @@ class Connection:
     ) -> None:
         """Raises UserError for an invalid token or address."""
         if not re.fullmatch(r"[\x21-\x7e]+", token):  # the HTTP library would quote it in its error
-            raise UserError("the token for GitHub is empty, or has a character that no token has")
+            raise UserError("the token for GitHub is empty, or has an invalid character")
         self._api = _base(api)
         self._token, self._sleep, self._note = token, sleep, note
         self._bearer = Bearer(token)
@@ -128,7 +128,7 @@ class Connection:
             return answer
         url = answer.next_request.url if answer.next_request else None
         if url is None or url.scheme not in ("https", self._api.scheme):
-            raise self._error(call, "names no https address to download from")
+            raise self._error(call, "gives no https address for the download")
         with self._client.stream("GET", url, headers={"Accept-Encoding": "identity"}) as stored:
             status = stored.status_code
             if status >= 500 or status == 429:
@@ -155,7 +155,7 @@ class Connection:
         except httpx.InvalidURL:
             url = httpx.URL()
         if (url.scheme, url.host, url.port) != (self._api.scheme, self._api.host, self._api.port):
-            raise self._error(call, "names a next page that is not GitHub's")
+            raise self._error(call, "links to a next page outside GitHub's API")
         return url
 
     def _send(self, call: Call, url: httpx.URL, redirects: bool = False) -> httpx.Response | Setback:
@@ -208,7 +208,7 @@ class Connection:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"])) or answer.headers.get("content-type", "no content type")
             raise self._error(
-                call, f"GitHub's answer is not what it documents: {place}: {first['msg']}", status=answer.status_code
+                call, f"GitHub's answer is not as documented: {place}: {first['msg']}", status=answer.status_code
             ) from None
 
     def _refused(self, call: Call, answer: httpx.Response) -> GitHubError:
@@ -245,13 +245,13 @@ def _base(api: str) -> httpx.URL:
 def _hint(status: int, permission: str) -> str | None:
     match status:
         case 401:
-            return "is the token that of this job? It ends with the job"
+            return "does the token belong to this job? It expires with the job"
         case 403:
             return f"the job needs `permissions: {permission}`"
         case 404:
-            return f"is it there? GitHub also says so where the job lacks `permissions: {permission}`"
+            return f"does it exist? GitHub also answers 404 if the job lacks `permissions: {permission}`"
         case 410:
-            return "it was deleted, or kept for as long as it was asked to be"
+            return "it was deleted, or its retention period is over"
         case _ if 300 <= status < 400:
-            return "was the repository renamed? Name it as it is called now"
+            return "was the repository renamed? Use its new name"
     return None

@@ -48,7 +48,8 @@ class IssuesOff(UserError):
 
     def __init__(self) -> None:
         super().__init__(
-            "this repository has no issues, so nobody can be told there", hint="Settings > General > Features > Issues"
+            "issues are disabled in this repository, so no alert can be opened",
+            hint="Settings > General > Features > Issues",
         )
 
 

@@ -43,19 +43,19 @@ def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started
 def take_up(github: GitHub, inputs: Inputs) -> Results:
     """The results and the plan of the named run. Raises UserError if it cannot be resumed."""
     if given := inputs.besides("continue_", "first", "head"):
-        raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
+        raise UserError(f"a run that continues another one takes no {', '.join(given)}", hint="leave them empty")
     run = expected_run(github, int(inputs.continue_))
     begun = origin(run, home(github))
     if (inputs.first, inputs.head) != (str(begun.first), begun.sha):
         raise UserError(
             f"the run {run.id} measures {begun.sha[:12]} and began with the run {begun.first}",
-            hint="the inputs first and head have to say so",
+            hint="set the inputs first and head accordingly",
         )
     results, problem = fetch_results(github, run)
     if results is None:
-        raise UserError(f"the run {run.id} left no results to go on with{f': {problem}' if problem else ''}")
+        raise UserError(f"the run {run.id} left no results to continue from{f': {problem}' if problem else ''}")
     if results.result.outcome != "gave-way":
-        raise UserError(f"the run {run.id} did not give way ({results.result.outcome}): nothing goes on with it")
+        raise UserError(f"the run {run.id} did not give way ({results.result.outcome}), so it cannot be continued")
     _require_plan(results, begun, run)
     return _reopened(results)
 
@@ -75,7 +75,7 @@ def _require_plan(results: Results, begun: Origin, run: Run) -> None:
         "records": all(_belongs(each, results, plan) for each in results.result.steps),
     }
     if wrong := [name for name, right in expected.items() if not right]:
-        raise UserError(f"the plan of the run {run.id} is not one of a push or night: its {', '.join(wrong)}")
+        raise UserError(f"the plan of the run {run.id} does not fit a push or a night: {', '.join(wrong)}")
 
 
 def _is_ours(step: Step) -> bool:

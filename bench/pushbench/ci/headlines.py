@@ -38,7 +38,7 @@ def headline(outcome: Outcome, verdicts: Sequence[Verdict], cause: str = "", apa
         case "inconclusive":
             said = cause or "nothing is known to be wrong"
         case "gave-way":
-            said = "another run goes on with it"
+            said = "another run continues it"
         case _:
             said = cause or "not everything could be measured"
     return f"{WORDS[outcome]}, {said}"

@@ -22,8 +22,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 
 IMAGE_HINT = (
-    "the job images builds and pushes it: look there first, then let the job run again; a package that the registry "
-    "denies must let this repository read it (its settings, Manage Actions access)"
+    "the job images builds and pushes it: look there first, then run the job again; if the registry denies access "
+    "to a package, let this repository read it (the package's settings, Manage Actions access)"
 )
 SERVICE_HINT = (
     "let the machine reach the project's registry, or the one where the image is published; `make lock-images` looks "
@@ -74,9 +74,9 @@ def get(engine: Engine, tree: Project, names: Sequence[str], folder: Path | None
             load(engine, archive, image)
             note(f"{image.name}: loaded")
         elif engine.image(reference):
-            note(f"{image.name}: there")
+            note(f"{image.name}: already there")
         elif not is_remote(reference):
-            missing[image.name] = f"{reference} is of no registry; `pushbench ci images` builds it"
+            missing[image.name] = f"{reference} is not in a registry; `pushbench ci images` builds it"
         else:
             try:
                 pull(engine, reference, note)
@@ -122,7 +122,7 @@ def load(engine: Engine, archive: Path, image: Image) -> None:
         after = _asked(engine)
     if wrong := _beside(own, before, after):
         _restore(engine, before)
-        raise UserError(f"the archive brought {', '.join(wrong)[:200]}, not {own} alone", where=str(archive))
+        raise UserError(f"the archive contains {', '.join(wrong)[:200]}, not {own} alone", where=str(archive))
 
 
 def _beside(own: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

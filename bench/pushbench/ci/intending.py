@@ -102,11 +102,11 @@ def _where(verdict: Verdict, file: str, places: Sequence[str]) -> Iterator[str]:
     accepted = [each.acceptance.where for each in verdict.changes if each.word == "worse" and each.acceptance]
     too_little = sorted({f"{file}:{where.rpartition(':')[2]}" for where in accepted})  # they contain no folder
     if too_little:
-        yield f"It takes the place of what accepts too little, {' and '.join(too_little)}."
+        yield f"It replaces what accepts too little: {' and '.join(too_little)}."
     elif places[0].startswith(("at", "to")):
         yield f"The lines go {places[0]}."
     else:
-        yield f"The file has a part of that already: put the rest {', and '.join(places)}."
+        yield f"The file already has a part of this: put the rest {', and '.join(places)}."
 
 
 def _of_fork(plan: Plan, verdict: Verdict) -> Iterator[str]:
@@ -116,4 +116,4 @@ def _of_fork(plan: Plan, verdict: Verdict) -> Iterator[str]:
             "your commit with the line."
         )
     if plan.untrusted and any(each.outcome == "fail" for each in verdict.limits):
-        yield "What is below `limits` takes effect when a maintainer has it on the default branch."
+        yield "What is below `limits` takes effect when a maintainer merges it into the default branch."

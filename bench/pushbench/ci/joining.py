@@ -70,7 +70,7 @@ def join(plan: Plan, left: Mapping[int, Left], judge: Judge) -> Results:
         if found.results is None:
             missing[number] = found.problem
         elif found.results.result.plan != part(plan, number) or not _is_of_its_steps(found.results):
-            missing[number] = "its results are of another plan"
+            missing[number] = "its results belong to another plan"
         else:
             name = found.results.result.machine or f"machine-{number}"
             owns.append(_Own(number, name, found.results, places(plan, number)))

@@ -197,9 +197,7 @@ def _affordable(settings: Settings, budget: Budget | None, notes: list[str]) -> 
     number = int(settings.doubt_seconds // settings.max_seconds)
     if left := [doubt.server.id for doubt in doubts[number:]]:
         named = ", ".join(left[:MOST_NAMES])
-        notes.append(
-            f"the history cannot tell about them, and PUSHBENCH_DOUBT_TIME is too short to compare them: {named}"
-        )
+        notes.append(f"the history cannot judge them, and PUSHBENCH_DOUBT_TIME is too short to compare them: {named}")
     return doubts[:number]
 
 
@@ -232,7 +230,7 @@ def _measure(event: Event, shared: Share, settings: Settings) -> Iterator[Step]:
     """Runs of every server. Those with the larger profile come last: a site begins with the latest measurements."""
     why = "every push is a point of the trend"
     if event.night:
-        why = "once a night the same commit again, which tells how much nights differ"
+        why = "once a night the same commit again, which shows how much nights differ"
     if event.pull_request:
         why = f"the label {FULL_LABEL} asks for it"
     profile, named = whole_profile(event, settings), bool(shared.small)
@@ -255,11 +253,11 @@ def _of_change(
         accept = ["--accept"] if given.accept == "true" and change.head else []
         options = ["--servers", ",".join(ids), *rounds, *accept]
         arguments = _compare_arguments(suite, _arms(change), settings, options, given.profile)
-        why = "their sources changed" if named is None else "somebody asked for them"
+        why = "their sources changed" if named is None else "they were requested"
         yield Step(kind="compare", arguments=arguments, servers=ids, why=why)
     if idle := sorted(change.accepted & {server.id for server in catalog if server not in known}):
         notes.append(
-            f"{THRESHOLDS} accepts a regression of what is not compared: remove the lines of {', '.join(idle)}"
+            f"{THRESHOLDS} accepts a regression of servers that are not compared: remove the lines of {', '.join(idle)}"
         )
     new = [server for server in own if server not in known]
     if new and event.untrusted:
@@ -297,12 +295,12 @@ def _of_inputs(
         yield from _of_change(event, catalog, change, settings, notes)
         return
     if given.accept == "true":
-        raise UserError("the input accept needs the inputs pull_request and head", hint="it is about one pull request")
+        raise UserError("the input accept needs the inputs pull_request and head", hint="it is for one pull request")
     names = _names(given)
     chosen = select(catalog, names) if names else catalog
     own = {suite: servers for suite, servers in by_suite(chosen).items() if given.suite in ("", suite)}
     if not own:
-        raise UserError(f"no server is of the suite {given.suite!r}", hint="see `pushbench suites`")
+        raise UserError(f"no server belongs to the suite {given.suite!r}", hint="see `pushbench suites`")
     for suite, servers in own.items():
         ids = [server.id for server in servers]
         which = ["--servers", ",".join(ids)] if names else []
@@ -314,7 +312,7 @@ def _of_inputs(
             kind, rounds = "run", ["--rounds", given.rounds] if given.rounds else []
             profile = given.profile or settings.check_profile
             arguments = ["run", "--suite", suite, "--profile", profile, *which, *rounds]
-        yield Step(kind=kind, arguments=arguments, servers=ids, why="somebody asked for it")
+        yield Step(kind=kind, arguments=arguments, servers=ids, why="it was requested")
 
 
 def _names(given: Inputs) -> list[str]:
@@ -363,7 +361,7 @@ def _require_consistent(given: Inputs) -> None:
         raise UserError("the input head needs pull_request", hint="without it the default branch is measured")
     fits_not = {"first": given.first, **({"base": given.base, "suite": given.suite} if given.pull_request else {})}
     if wrong := [name for name, value in fits_not.items() if value]:
-        what = "run of a pull request" if given.pull_request else "run that goes on with no other one"
+        what = "run of a pull request" if given.pull_request else "run that does not continue another one"
         raise UserError(f"a {what} takes no {', '.join(wrong)}", hint="leave them empty")
 
 
@@ -376,6 +374,6 @@ def _number(event: Event) -> int | None:
 def _waiting(event: Event) -> str:
     assert event.pull_request
     return (
-        "from a fork or of Dependabot, so not measured by itself: who has read it starts `gh workflow run bench.yml "
-        f"-f pull_request={event.pull_request.number} -f head={event.sha}`"
+        "from a fork or of Dependabot, so not measured automatically: a maintainer who has read it starts "
+        f"`gh workflow run bench.yml -f pull_request={event.pull_request.number} -f head={event.sha}`"
     )

@@ -40,16 +40,16 @@ def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time
         return error.what
     run = wait_completed(github, run_id, sleep=sleep)
     if run.status != COMPLETED:
-        raise UserError(f"the run {run_id} is {run.status} still", hint="start publish.yml again when it is completed")
+        raise UserError(f"the run {run_id} is still {run.status}", hint="start publish.yml again when it is completed")
     if run.conclusion not in ("success", "failure"):  # a run that broke its limits is also a point
         return f"the run {run_id} is {run.conclusion}"
     results, problem = fetch_results(github, run)
     if results is None:
         raise UserError(f"the run {run_id} has no results: {problem or 'it left none'}")
     if results.result.outcome == "gave-way":
-        return f"the run {run_id} gave way: it is published when another run has gone on with it to the end"
+        return f"the run {run_id} gave way: it is published when another run has completed it"
     if results.result.plan.sha != begun.sha:
-        raise UserError(f"the run {run_id} is of {begun.sha[:12]}, its results are of {results.result.plan.sha[:12]}")
+        raise UserError(f"the run {run_id} is for {begun.sha[:12]}, its results are for {results.result.plan.sha[:12]}")
     return results
 
 

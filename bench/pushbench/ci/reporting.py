@@ -108,7 +108,7 @@ class Reporter:
             except GitHubError as error:
                 if error.status != 404:
                     raise
-                doubt = f"names the pull request {found.pull_request}, which is not there"
+                doubt = f"names the pull request {found.pull_request}, which does not exist"
                 found = Standing("doubted", run.head_sha, doubt=doubt)
         if found.continues is not None:
             found = continuing(found, self._standing_of(found.continues))
@@ -125,7 +125,7 @@ class Reporter:
 
     def draft(self, subject: Subject, runs: Sequence[Run], others: Sequence[CheckRun]) -> Draft:
         run, found = subject.run, subject.standing
-        notices = [f"Another check run of this commit is called {CHECK}, and is not ours: it counts for nothing."]
+        notices = [f"Another check run of this commit is also called {CHECK}. It is not ours and does not count."]
         links = [Link("The other check run", each.html_url) for each in others[:1] if each.html_url]
         about = states.About(run, self.site, notices if others else (), links)
         if found.source == "merge_group":
@@ -198,7 +198,7 @@ class Reporter:
         except GitHubError as error:
             if error.status != 404:
                 raise
-            return None, f"pull request {number} is not there"
+            return None, f"pull request {number} does not exist"
         ours = _newest(self.github.check_runs(sha, CHECK))
         said = status(self.github, sha, CHECK)
         passes = ours and ours.conclusion == "success" and said and said.state == "success"
@@ -308,9 +308,9 @@ def fetch_results(github: GitHub, run: Run) -> tuple[Results | None, str]:
 def _contradiction(plan: Plan, found: Standing) -> str:
     """Why results do not match the subject of the run, if so. The name of a dispatched run contains user input."""
     if plan.sha != found.sha:
-        return f"they are of another commit than {found.sha[:12]}: {one_line(plan.sha, 12)}"
+        return f"they are for another commit than {found.sha[:12]}: {one_line(plan.sha, 12)}"
     if found.pull_request is not None and plan.pull_request != found.pull_request:
-        return f"they are of another pull request than {found.pull_request}: {plan.pull_request}"
+        return f"they are for another pull request than {found.pull_request}: {plan.pull_request}"
     return ""
 
 

@@ -162,12 +162,12 @@ def read_results(folder: Path) -> Results:
 def unzip(archive: bytes) -> dict[str, bytes]:
     """The JSON files of an artifact, by name. Nothing is written anywhere. Raises UserError for an odd archive."""
     if len(archive) > LARGEST_ARCHIVE:
-        raise UserError(f"an artifact of {len(archive):,} bytes: {LARGEST_ARCHIVE:,} at most")
+        raise UserError(f"an artifact of {len(archive):,} bytes, expected at most {LARGEST_ARCHIVE:,}")
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             members = opened.infolist()
             if len(members) > MOST_FILES:
-                raise UserError(f"an artifact with {len(members)} files: {MOST_FILES} at most")
+                raise UserError(f"an artifact with {len(members)} files, expected at most {MOST_FILES}")
             files: dict[str, bytes] = {}
             for member in members:
                 if member.filename in files:
@@ -179,7 +179,7 @@ def unzip(archive: bytes) -> dict[str, bytes]:
     except UserError:
         raise
     except Exception as error:  # zlib.error, LZMAError, BadZipFile, struct.error, ...: every decompressor has its own
-        raise UserError(f"an artifact that is no zip archive: {one_line(str(error), MESSAGE)}") from None
+        raise UserError(f"an artifact that is not a zip archive: {one_line(str(error), MESSAGE)}") from None
 
 
 def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool = False) -> Results:
@@ -235,7 +235,7 @@ class _Reader:
         record = self.parsed(Record, f"{number}.record.json")
         verdict = self.parsed(Verdict, f"{number}.verdict.json")
         if verdict.record != record.id:
-            raise UserError(f"{number}.verdict.json is of another record", where=self.where)
+            raise UserError(f"{number}.verdict.json belongs to another record", where=self.where)
         try:
             said = disagreement(record, verdict)
         except UnknownMetric as error:
@@ -250,7 +250,7 @@ class _Reader:
             return ()
         found = self.parsed(Explanations, name).explanations
         if any(each.record != record.id or each.server not in record.servers for each in found):
-            raise UserError(f"{name} is of another record", where=self.where)
+            raise UserError(f"{name} belongs to another record", where=self.where)
         return found
 
     def searched(self, step: StepResult, others: dict[int, Searched]) -> Searched:
@@ -273,7 +273,7 @@ class _Reader:
         try:
             found = json.loads(self.files[name], parse_constant=_refused, parse_float=_bounded, parse_int=_whole)
         except (ValueError, RecursionError):
-            raise UserError(f"{name} is no JSON document", where=self.where) from None
+            raise UserError(f"{name} is not a JSON document", where=self.where) from None
         try:
             document = model.model_validate(found, extra="ignore" if self.ignore_unknown else None)
         except ValidationError as error:
@@ -292,7 +292,7 @@ class _Reader:
 
 
 def _refused(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _bounded(text: str) -> float:

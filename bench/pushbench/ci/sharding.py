@@ -23,7 +23,7 @@ def control(servers: Sequence[Server], wanted: Sequence[str], settings: Settings
     simple = [each for each in servers if each.spec.tier == "baseline" and not each.spec.services]
     if not simple:
         hint = "add one, or unset PUSHBENCH_SHARDS"
-        raise UserError("no server can be the control of several machines: none is a baseline alone", hint=hint)
+        raise UserError("no server can be the control of several machines: no baseline without services", hint=hint)
     chosen = min(simple, key=lambda each: (each.id not in wanted, each.id))
     load = ["--suite", chosen.spec.suite, "--profile", settings.check_profile, "--servers", chosen.id]
     why = "every machine of the run measures it, which shows whether they are alike"

@@ -137,8 +137,8 @@ def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
     server = catalog[place].id
     changes = NIGHTLY if _has_sources(catalog[place]) else ALWAYS
     apart = ["--fault", changes[turns % len(changes)]] if settings.driver == "process" else []
-    code = f"the same code, built apart ({ARMS[apart[-1]]})" if apart else "itself"
-    why = f"against {code}: what it finds is a false alarm; every server has its turn within {len(catalog)} nights"
+    code = f"the same code, built separately ({ARMS[apart[-1]]})" if apart else "itself"
+    why = f"against {code}: anything it finds is a false alarm; every server gets its turn within {len(catalog)} nights"
     load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
     arguments = ["calibrate", "measure", *apart, "--servers", server, *load]
     return Step(kind="control", arguments=arguments, servers=[server], why=why)
@@ -155,7 +155,7 @@ def capacities(servers: Sequence[Server], settings: Settings, day: date) -> Iter
     begin = day.toordinal() * number
     turn = {servers[(begin + each) % len(servers)].id for each in range(number)}
     nights = -(-len(servers) // number) if number else 0
-    why = f"what it carries; every server has its turn within {nights} nights"
+    why = f"what it carries; every server gets its turn within {nights} nights"
     for suite, own in by_suite([server for server in servers if server.id in turn]).items():
         ids = [server.id for server in own]
         arguments = ["capacity", "--suite", suite, "--servers", ",".join(ids), "--max-time", f"{SEARCH_SECONDS:g}s"]

@@ -30,7 +30,7 @@ def sweep(github: GitHub, note: Note) -> list[int]:
     found = unchecked(github)
     for pull in found:
         _write(github, pull)
-        note(f"pull request {pull.number}: no run of bench is known of {pull.head.sha[:12]}; its check waits")
+        note(f"pull request {pull.number}: no run of bench is known for {pull.head.sha[:12]}; its check waits")
     return [pull.number for pull in found]
 
 
@@ -62,7 +62,7 @@ def _draft(pull: PullRequest) -> Draft:
     said = Message(
         outcome="action_required",
         parts=(),
-        sentences=["No run of `bench.yml` is known of this commit, so nothing was measured yet."],
+        sentences=["No run of `bench.yml` is known for this commit, so nothing was measured yet."],
         links=[Link("Pull request", pull.html_url)],
         headline=WAITING,
         advice=[

@@ -80,7 +80,7 @@ def _parsed(header: bytes) -> tuple[str, str, int]:
     """Name, kind and size. https://www.gnu.org/software/tar/manual/html_node/Standard.html"""
     seal = sum(header[:148]) + 8 * ord(" ") + sum(header[156:])
     if not NUMBER.fullmatch(header[148:156]) or seal != _number(header[148:156]):
-        raise UserError("the archive has a header whose checksum is wrong: it is no tar archive, or compressed")
+        raise UserError("the archive has a header whose checksum is wrong: it is not a tar archive, or is compressed")
     kinds = {b"0": "file", b"\0": "file", b"5": "folder"}
     kind = kinds.get(header[156:157])
     raw, _, after = header[:100].partition(b"\0")
@@ -99,7 +99,7 @@ def _parsed(header: bytes) -> tuple[str, str, int]:
 
 def _number(field: bytes) -> int:
     if not NUMBER.fullmatch(field):
-        raise UserError("the archive has a header with an odd number")
+        raise UserError("the archive has a header with an invalid number")
     return int(field.rstrip(b"\0 "), 8)
 
 

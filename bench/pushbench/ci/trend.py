@@ -44,4 +44,4 @@ def origin(run: Run, home: Home) -> Origin:
 
 
 def _neither(run: Run) -> NoPoint:
-    return NoPoint(f"the run {run.id} is neither of a push nor a night, nor does it go on with one")
+    return NoPoint(f"the run {run.id} is neither a push nor a night, and does not continue one")

@@ -130,7 +130,7 @@ def continuing(found: Standing, first: Standing | None) -> Standing:
     """The standing of a run that continues another one, whose own is `first`; None if that is unknown."""
     taken_up = first is not None and first.source in ("push", "night") and first.continues is None
     if first is None or not taken_up or not first.believed or first.sha != found.sha:
-        doubt = f"claims to go on with the run {found.continues}, which is no night or push of that commit"
+        doubt = f"claims to continue the run {found.continues}, which is not a night or push of that commit"
         return replace(found, source="doubted", doubt=doubt)
     return replace(found, source=first.source)
 
@@ -167,23 +167,23 @@ def _describes_a_server(path: str) -> bool:
 
 def _doubt_of_pull_request(run: Run, home: Home, authors: Sequence[str | None]) -> str:
     if run.workflow_file != WORKFLOW:
-        return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
+        return f"belongs to the workflow file {run.workflow_file[:100]!r}, not to {WORKFLOW}"
     if of_foreign_head(run, home):
-        return "is of another repository, whose own workflow decides what it uploads"
+        return "comes from another repository, whose own workflow decides what it uploads"
     if run.actor is None or run.actor.login == DEPENDABOT or DEPENDABOT in authors:
-        return "is of Dependabot, whose token cannot push images"
+        return "comes from Dependabot, whose token cannot push images"
     if not authors or None in authors:
-        return "is of no pull request whose author is known"
+        return "comes from no pull request with a known author"
     return ""
 
 
 def _doubt_of_branch(run: Run, home: Home) -> str:
     if run.workflow_file != WORKFLOW:
-        return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
+        return f"belongs to the workflow file {run.workflow_file[:100]!r}, not to {WORKFLOW}"
     if of_foreign_head(run, home):
-        return "is of another repository, whose own workflow decides what it uploads"
+        return "comes from another repository, whose own workflow decides what it uploads"
     if run.head_branch != home.default_branch:
-        return f"is of another branch than {home.default_branch}, whose authors choose what it uploads"
+        return f"comes from another branch than {home.default_branch}, whose authors choose what it uploads"
     return ""
 
 

@@ -100,7 +100,7 @@ class Watch:
         gone_lines = watching.absence(queue, machines, now, opened) if gone else []
         details = watching.causes(gone_lines, workflows(self.github))
         changes = alerts.decide(issues, set(details), lambda cause: _mended(cause, back=back))
-        words = Words(details, closing="Solved: Pushbench looked again, and it is in order.")
+        words = Words(details, closing="Solved: Pushbench checked again and found no problem.")
         alerts.carry_out(self.github, changes, words, self.note, self.tell)
 
     def _look(self) -> tuple[Queue, list[Runner] | None, bool]:

@@ -105,7 +105,7 @@ def absence(queue: Queue, machines: Sequence[Runner] | None, now: datetime, open
     if machines is not None:
         there = online(machines)
         lines.append(
-            f"- GitHub lists a machine with the label `{LABEL}` as online, and it takes no job."
+            f"- GitHub lists a machine with the label `{LABEL}` as online, but it takes no job."
             if there
             else f"- GitHub lists no machine with the label `{LABEL}` as online."
         )
@@ -127,11 +127,11 @@ ON_THE_MACHINE = (
     "journalctl -u pushbench-runner -u 'pushbench-github@*' -u pushbench-job --since -1d",
     "```",
     "",
-    "Frequent reasons: the machine or its network is down; the token of `pushbench-github` has expired (401 in the "
+    "Common reasons: the machine or its network is down; the token of `pushbench-github` has expired (401 in the "
     "journal); the runner is too old for GitHub; cleaning failed, after which it takes no further job. "
-    "`compose/runner/README.md` tells more.",
+    "`compose/runner/README.md` has details.",
     "",
-    "Pushbench looks every hour. It closes this issue when the machine takes a job, or when GitHub lists it as online.",
+    "Pushbench checks every hour. It closes this issue when the machine takes a job or when GitHub lists it as online.",
 )
 
 
@@ -205,7 +205,7 @@ def causes(gone: Sequence[str], workflows: Sequence[Workflow]) -> dict[Cause, Se
 
 
 def _off(workflow: Workflow) -> Iterator[str]:
-    yield f"- GitHub says of `{workflow.file}`: {escape(workflow.state)}."
+    yield f"- GitHub lists `{workflow.file}` as {escape(workflow.state)}."
     if workflow.state == DISABLED_BY_GITHUB:
         yield "- Pushbench tried to enable it and could not."
     yield f"- Enable it: `gh workflow enable {workflow.file}`, or Actions, its name, *Enable workflow*."

@@ -31,7 +31,7 @@ def post(
     try:
         url = httpx.URL(address.strip())
         if url.scheme != "https" or not url.host:
-            note("webhook: PUSHBENCH_WEBHOOK is no https address; nothing was sent")
+            note("webhook: PUSHBENCH_WEBHOOK is not an https address; nothing was sent")
             return
         with (
             httpx.Client(transport=transport, timeout=TIMEOUT, follow_redirects=False) as client,

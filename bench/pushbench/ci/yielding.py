@@ -74,7 +74,7 @@ class Queue:
         except UserError as error:
             if not self._in_trouble:
                 self._in_trouble = True
-                self.note(f"it is not known who waits for this machine, so the measurement goes on: {error}")
+                self.note(f"the runs that wait for this machine are not known, so the measurement continues: {error}")
             return None
 
     def _waiting(self, deadline: float) -> str | None:

@@ -16,14 +16,14 @@ class RuleResult(Document):
     statement: str
     outcome: Literal["passed", "failed", "not-asked"]
     detail: str = Field(
-        "", description="what was expected and what was seen, or why the rule was not asked; empty when it passed"
+        "", description="expected and observed behaviour, or why the rule was not asked; empty if it passed"
     )
-    log_tail: str = Field("", description="the last lines that the server had printed when the rule failed")
+    log_tail: str = Field("", description="last lines of the server's output when the rule failed")
     seconds: NonNegativeFloat
     checks: PositiveInt = Field(
         1,
-        description="how often it was checked: again after a failure while the hypervisor took much of the CPU, or "
-        "beside other servers",
+        description="number of checks; a rule is checked again if it failed while the hypervisor took much of the CPU, "
+        "or beside other servers",
     )
 
     @property
@@ -41,7 +41,7 @@ class Conformance(Document):
     server: str
     suite: str
     protocol: str
-    digest: str = Field(description="of the rules' sources; a result is worth nothing for other rules")
+    digest: str = Field(description="digest of the rules' sources; the result is void for other rules")
     rules: list[RuleResult]
 
     @property

@@ -47,8 +47,8 @@ def choose_driver(
             raise runs_elsewhere(remote[0])
         if own := [server for server in asked if not server.spec.url]:
             what = f"{remote[0].id} runs elsewhere, and {own[0].id} does not"
-            raise UserError(what, hint="measure them in runs of their own, for their numbers are not comparable")
-        note("driver: remote (nothing is started, and nobody meters the server)")
+            raise UserError(what, hint="measure them in separate runs: their numbers are not comparable")
+        note("driver: remote (the server is neither started nor metered)")
         return RemoteDriver(all_for_the_generator())
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
@@ -84,7 +84,7 @@ def _docker(driver: DockerDriver | None, asked: Sequence[Server]) -> tuple[Docke
     if absent:
         some = ", ".join(server.id for server in absent[:3]) + (" ..." if len(absent) > 3 else "")
         linked = all(driver.lacks(server) for server in absent)
-        how = "none is built of other repositories" if linked else "`make images` builds them"
+        how = "none is built from other repositories" if linked else "`make images` builds them"
         return None, f"no image of {some}; {how}"
     if without := next(filter(None, map(driver.lacks_service, asked)), None):
         return None, f"{without}; {COMMAND}"

@@ -89,7 +89,7 @@ def account_of(
         account.warnings.append(Finding(code="start_skew", message=message))
     start = together(told)
     if any(end <= begin for begin, end in start.windows):
-        message = "CPU and memory were not measured: there is a window that the generators did not measure together"
+        message = "CPU and memory were not measured: the windows of the generators do not overlap in every stage"
         account.warnings.append(Finding(code="not_accounted", message=message))
         return account
     generators = [_Spending(each.spent, each.started.at - one.at) for each, one in zip(heard, told, strict=True)]
@@ -116,7 +116,7 @@ def account_of(
     account.samples = samples_of(servers, start, services=services, generators=generators)
     account.warnings += _spread(servers, start)
     if missing := unread(servers, start):
-        message = f"the meter has no readings at {missing} borders of windows, so what lies there was not measured"
+        message = f"the meter has no readings at {missing} borders of windows, so those windows were not measured"
         account.warnings.append(Finding(code="not_accounted", message=message))
     return account
 
@@ -138,7 +138,7 @@ def _coarsely(coarse: Sequence[Coarse], start: Started, why: str) -> Finding:
     try:
         if coarse:
             longest = grain(coarse, start)
-            message = f"CPU and memory of the server are the kubelet's, which looks every {longest:.0f} s: {why}"
+            message = f"CPU and memory of the server come from the kubelet, which reads every {longest:.0f} s: {why}"
             return Finding(code=COARSE, message=message)
     except LookupError as error:
         why = f"{why}; {error.args[0]}"
@@ -180,7 +180,7 @@ def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) ->
         starts = []
         for each in heard:
             if (seen := each.of(meter)) is None:
-                said = next((one.error for one in each.compared if one.error), "nothing was heard")
+                said = next((one.error for one in each.compared if one.error), "no answer")
                 raise LookupError(f"a generator did not reach the meter to compare clocks: {said}")
             starts.append(seen[0])
             uncertain = max(uncertain, seen[1])

@@ -70,7 +70,7 @@ def _where_to(pod: Object, fresh: Sequence[Object]) -> str | None:
     app, here = _app(pod), pod["spec"].get("nodeName")
     others = [each["spec"].get("nodeName") for each in fresh if _app(each) == app and not _is_runner(pod)]
     if there := next(filter(None, others), None):
-        return "another one is on its node" if there == here else f"it was moved from the node {here} to {there}"
+        return "a replacement is on its node" if there == here else f"it was moved from the node {here} to {there}"
     return None
 
 

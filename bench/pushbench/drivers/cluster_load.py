@@ -213,7 +213,7 @@ class ClusterLoad:
                 yield together(starts)
             if ended:
                 if not self._starts:
-                    raise LoadFailed(f"the generators did not tell when they began; {self._last_words()}")
+                    raise LoadFailed(f"the generators did not report when they began; {self._last_words()}")
                 return
             if self._beside.kubelet:
                 self._beside.kubelet.ask()
@@ -278,7 +278,7 @@ class ClusterLoad:
 
     def _last_words(self) -> str:
         said = [line for runner in self._runners for line in runner.following.log_tail().splitlines() if line.strip()]
-        return f"their last words: {one_line(' | '.join(said[-3:]), 500)}" if said else "they printed nothing"
+        return f"their last output: {one_line(' | '.join(said[-3:]), 500)}" if said else "they printed nothing"
 
 
 def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:

@@ -80,7 +80,7 @@ class ServicePod:
     def ask(self, question: str) -> str:
         client = self._service.client
         if client is None:
-            raise ServerFailed("load", f"the service {self.name} cannot be asked")
+            raise ServerFailed("load", f"the service {self.name} cannot be queried")
         return self._asked(client.image_program, client.arguments, question)
 
     def _asked(self, program: str, arguments: Sequence[str], question: str) -> str:
@@ -97,7 +97,7 @@ class ServicePod:
         Raises ServerFailed, also for a service with content: the content would be lost with the pod.
         """
         if self._service.content:
-            raise ServerFailed("load", f"the service {self.name} is not ended: its content would end with its pod")
+            raise ServerFailed("load", f"the service {self.name} cannot be stopped: its content is lost with its pod")
         try:
             self._scale(0)
             try:
@@ -106,7 +106,7 @@ class ServicePod:
                 self._scale(1)
                 self.begin(metered=bool(self.meter))
         except KubectlFailed as error:
-            raise ServerFailed("load", f"the service {self.name} is not ended and made again: {error}") from None
+            raise ServerFailed("load", f"the service {self.name} cannot be restarted: {error}") from None
 
     def _scale(self, replicas: int) -> None:
         kubectl, pods = self._around.kubectl, ("pods", "--selector", f"app={self.name}")

@@ -109,7 +109,7 @@ class Container:
         finally:
             self._absent = False
         if self.state.address != before:
-            raise ServerFailed("load", "the container has another address than before, so no client finds it")
+            raise ServerFailed("load", "the address of the container has changed, so clients cannot reach it")
 
     def await_end(self, seconds: float) -> State | None:
         deadline = time.monotonic() + seconds

@@ -100,7 +100,7 @@ class ServiceContainer:
     def ask(self, question: str) -> str:
         client = self._service.client
         if client is None:
-            raise ServerFailed("load", f"the service {self.name} cannot be asked")
+            raise ServerFailed("load", f"the service {self.name} cannot be queried")
         return self._asked(client.image_program, client.arguments, question)
 
     def begin(self, content: str | None) -> None:
@@ -157,7 +157,7 @@ class DockerDriver:
         """A missing image can be built, except for a server that is linked from another repository."""
         if in_checkout(self.project.root, server.folder) or not self.lacks_image(server):
             return None
-        return f"there is no image of it, and none is built of sources outside of this checkout; {COPY}"
+        return f"there is no image of it, and none is built from sources outside of this checkout; {COPY}"
 
     def lacks_image(self, server: Server) -> bool:
         return any(self._engine.image(image.reference()) is None for image in built_for(server))
@@ -175,7 +175,7 @@ class DockerDriver:
                     said = self._said(image.reference, product.image_program, "--version")
                     found[image.service] = product.name(said)
                 except EngineFailed as error:
-                    raise UserError(f"the version of the service {image.service} is not told: {error}") from None
+                    raise UserError(f"the version of the service {image.service} is unknown: {error}") from None
         return found
 
     def digest(self, server: Server) -> str:

@@ -186,7 +186,7 @@ def reported_by(server: Server, answer: str) -> ReportedVersions | None:
         wanted = '{"server": ..., "runtime": ..., "framework": ...}'
         raise ServerFailed("start", f"/healthz must answer {wanted}, found {answer[:200]!r}") from None
     if reported.server != server.id:
-        raise WrongServer("start", f"/healthz says that it is {reported.server!r}, expected {server.id!r}")
+        raise WrongServer("start", f"/healthz reports the server {reported.server!r}, expected {server.id!r}")
     return reported
 
 

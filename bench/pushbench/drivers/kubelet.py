@@ -81,11 +81,11 @@ def grain(pods: Sequence[Coarse], told: Started) -> float:
     """The longest time between two readings around a border. Raises LookupError, with a sentence, if it is too long."""
     around = [each.around(border) for each in pods for window in told.windows for border in window]
     if not around or None in around:
-        raise LookupError("the kubelet told nothing of the server before or after the load")
+        raise LookupError("the kubelet has no readings of the server before or after the load")
     longest = max(after.at - before.at for before, after in filter(None, around))
     shortest = min(end - begin for begin, end in told.windows)
     if longest * WINDOW_LEAST > shortest:
-        raise LookupError(f"the kubelet looks every {longest:.0f} s, too rarely for a window of {shortest:.0f} s")
+        raise LookupError(f"the kubelet reads every {longest:.0f} s, too rarely for a window of {shortest:.0f} s")
     return longest
 
 

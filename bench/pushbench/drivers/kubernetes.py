@@ -84,7 +84,7 @@ class KubernetesDriver:
         prefix = PREFIX if choice.prefix is None else choice.prefix
         if not NAME.fullmatch(prefix):
             hint = "lower-case letters, digits and dashes, at most 40"
-            raise UserError(f"--namespace-prefix: no namespace is called {prefix!r}", hint=hint)
+            raise UserError(f"--namespace-prefix: no namespace can be called {prefix!r}", hint=hint)
         kubectl = Kubectl.find(choice.context)
         try:
             version = _version(kubectl)
@@ -100,7 +100,7 @@ class KubernetesDriver:
         if len(found) <= choice.generators:
             what = f"{choice.generators + 1} nodes are needed, one for the server and one for each generator"
             raise UserError(
-                f"the cluster has {len(found)} nodes that take pods: {what}", hint="give fewer --generators"
+                f"the cluster has {len(found)} nodes that accept pods: {what}", hint="give fewer --generators"
             )
         names = " and ".join(node.name for node in nodes.for_servers(found))
         note(f"driver: kubernetes {version}, servers on {names}")
@@ -137,7 +137,7 @@ class KubernetesDriver:
             return NO_PROCESS
         rest = len(self.nodes) - len(self._place(server, self.nodes).nodes)
         if rest < self.generators:
-            return f"its {server.spec.replicas} replicas leave {rest} nodes to {self.generators} generators"
+            return f"its {server.spec.replicas} replicas leave {rest} nodes for {self.generators} generators"
         return None
 
     def products(self, services: Sequence[str]) -> dict[str, str]:
@@ -148,7 +148,7 @@ class KubernetesDriver:
             self._kubectl.apply([manifests.namespace(name, marker())])
             return cluster_services.products(self._kubectl.within(name), services)
         except (KubectlFailed, ServerFailed) as error:
-            raise UserError(f"the versions of the services are not told: {error}") from None
+            raise UserError(f"the versions of the services are unknown: {error}") from None
         finally:
             self._remove(name)
 
@@ -258,7 +258,7 @@ class KubernetesDriver:
 def _require_verifiable(server: Server) -> None:
     """Raises UserError for a server whose rules need the content of a service after the service's end."""
     if kept := next((each for each in server.spec.services if KNOWN[each].content), None):
-        what = f"the rules of {server.spec.suite} end {kept} and then ask for its content, which ends with its pod"
+        what = f"the rules of {server.spec.suite} stop {kept} and then read its content, which is lost with its pod"
         raise UserError(what, hint="verify with --driver docker")
 
 
@@ -276,7 +276,7 @@ def _reached(service: str, pods: Sequence[Mapping[str, Any]]) -> str:
     if address := first_reached([service, *alone], PORT):
         return f"http://{address}:{PORT}"
     raise UserError(
-        "the rules need a network of this machine that reaches the pods: kubectl's forwarding hides slow clients",
+        "the rules need a direct network path from this machine to the pods: kubectl's forwarding hides slow clients",
         hint="verify on a node of the cluster, or the same image with --driver docker",
     )
 

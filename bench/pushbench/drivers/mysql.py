@@ -79,7 +79,7 @@ def _fill(program: Toolchain, kept: Path, data: Path) -> None:
     if (found := kind(kept)) in IN_MEMORY:
         raise ServerFailed(
             "start",
-            f"the data of mysql must lie on a disk, where a commit costs what it costs; {kept} is in memory ({found}). "
+            f"the data of mysql must be on a disk, where a commit has its real cost; {kept} is in memory ({found}). "
             "Put the checkout on a disk",
         )
     prepared = kept / f"mariadb-{program.version}"

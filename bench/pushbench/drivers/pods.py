@@ -79,11 +79,11 @@ class PodInstance:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        raise ServerFailed("load", "the driver kubernetes kills nothing yet")
+        raise ServerFailed("load", "the driver kubernetes cannot kill servers yet")
         yield
 
     def kill_worker(self) -> None:
-        raise NotKilled("no worker was killed: the driver kubernetes kills nothing yet")
+        raise NotKilled("no worker was killed: the driver kubernetes cannot kill workers yet")
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
         """Send SIGTERM through the kubelet, which sends SIGKILL after the pod's grace period of STOP_SECONDS. A server
@@ -128,7 +128,7 @@ def await_pods(kubectl: Kubectl, app: str, wanted: int = 1) -> list[Mapping[str,
     cluster creates no such pod.
     """
     deadline = time.monotonic() + START_SECONDS
-    why = "no pod was made"
+    why = "no pod was created"
     while time.monotonic() < deadline:
         found = kubectl.get("pods", "--selector", f"app={app}")["items"]
         for pod in found:

@@ -90,7 +90,7 @@ def fetch(engine: Engine, images: Sequence[ServiceImage], note: Note) -> dict[st
             continue
         for problem in problems if how == "there" else ():
             note(f"{image.service}: {problem}")
-        pinned = "" if how != "there" or _has_digest(engine, image) else ", not held against the digest of the lock"
+        pinned = "" if how != "there" or _has_digest(engine, image) else ", not checked against the digest of the lock"
         note(f"{image.service}: {how}, {image.reference} is {identity[:19]}{pinned}")
     return absent
 
@@ -172,7 +172,7 @@ def _read_lock(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise UserError(f"no lock of images: {error}", where=str(path)) from None
+        raise UserError(f"the lock of images cannot be read: {error}", where=str(path)) from None
     if not isinstance(content, dict) or not all(
         isinstance(each, str) and DIGEST.fullmatch(each) for each in content.values()
     ):

@@ -122,7 +122,7 @@ class ServiceProcess:
     def ask(self, question: str) -> str:
         client = self._service.client
         if client is None:
-            raise ServerFailed("load", f"the service {self.name} cannot be asked")
+            raise ServerFailed("load", f"the service {self.name} cannot be queried")
         command = [client.program, *(each.format(port=self._port) for each in client.arguments), question]
         try:
             done = subprocess.run(
@@ -134,7 +134,7 @@ class ServiceProcess:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise ServerFailed("load", f"the service {self.name} cannot be asked: {error}") from None
+            raise ServerFailed("load", f"the service {self.name} cannot be queried: {error}") from None
         if done.returncode:
             raise ServerFailed("load", f"the service {self.name} does not answer: {done.stderr.strip()}")
         return done.stdout

@@ -15,7 +15,7 @@ class Unaccounted:
         return []
 
     def open_sockets(self) -> int:
-        raise LookupError("nobody counts the sockets of a program on another machine")
+        raise LookupError("the sockets of a program on another machine cannot be counted")
 
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return None

@@ -20,7 +20,7 @@ def kill_worker(tree: Accounted, root: int) -> None:
     sockets = {stat.pid: len(socket_inodes(stat.pid)) for stat in tree.members(list(stats())) if stat.pid != root}
     chosen = max(sockets, key=lambda pid: sockets[pid], default=None)
     if chosen is None or not sockets[chosen]:
-        raise NotKilled("no worker was killed: none with an open socket can be seen")
+        raise NotKilled("no worker was killed: none with an open socket was found")
     try:
         os.kill(chosen, signal.SIGKILL)
     except OSError as error:

@@ -87,7 +87,7 @@ def resolve(root: Path, ref: str) -> str:
     if not git(root, "rev-parse", "--git-dir").ok:
         raise UserError("not a git checkout: there is nothing to compare with", where=str(root))
     raise UserError(
-        f"git knows no commit {ref!r}",
+        f"unknown commit {ref!r}",
         where=str(root),
         hint="fetch it first: a shallow clone has the newest commits only (git fetch --unshallow)",
     )

@@ -186,12 +186,12 @@ def _require_bounded(root: Node, path: Path) -> None:
     def size(node: Node, above: tuple[int, ...]) -> int:
         where = f"{path}:{node.start_mark.line + 1}"
         if id(node) in above:
-            raise UserError("an alias of what it is part of", where=where)
+            raise UserError("an alias of a value that contains it", where=where)
         if id(node) not in sizes:
             within = (*above, id(node))
             sizes[id(node)] = 1 + sum(size(child, within) for child in _children(node))
         if sizes[id(node)] > MOST_NODES:
-            raise UserError(f"more than {MOST_NODES:,} keys and values, with what aliases stand for", where=where)
+            raise UserError(f"more than {MOST_NODES:,} keys and values, with aliases expanded", where=where)
         return sizes[id(node)]
 
     size(root, ())

@@ -289,7 +289,7 @@ class RunningLoad:
 
     def _last_words(self) -> str:
         lines = [line for player in self._players for line in tail(player.program.log).splitlines() if line.strip()]
-        return f"its last words: {' | '.join(lines[-3:])}" if lines else "it printed nothing"
+        return f"its last output: {' | '.join(lines[-3:])}" if lines else "it printed nothing"
 
 
 @contextlib.contextmanager
@@ -354,7 +354,7 @@ def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Secon
         try:
             event = parse_event(json.loads(line))
         except (ValueError, KeyError, TypeError):
-            raise LoadFailed(f"the generator (k6) told something that is no event: {line[:200]!r}") from None
+            raise LoadFailed(f"the generator (k6) wrote a line that is not an event: {line[:200]!r}") from None
         if event:
             yield event
 

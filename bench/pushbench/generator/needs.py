@@ -59,9 +59,9 @@ class Means:
 
 def generators_for(connections: int, limits: Limits, wanted: int | None) -> int:
     """The number of generators: `wanted`, or the least for the file limit. Raises UserError if `wanted` is too few."""
-    what = f"one may open {limits.open_files:,} files, and the largest stage has {connections:,} connections"
+    what = f"one generator may open {limits.open_files:,} files, and the largest stage has {connections:,} connections"
     if limits.connections_of_process < 1:
-        raise UserError(f"no generator can play: {what}", hint="raise `ulimit -n`")
+        raise UserError(f"the load cannot be played: {what}", hint="raise `ulimit -n`")
     needed = ceil(connections / limits.connections_of_process)
     if wanted is not None and wanted < needed:
         raise UserError(
@@ -82,7 +82,7 @@ def sources_for(connections: int, limits: Limits, wanted: Sequence[str] | None, 
         raise UserError("no client can connect: there are no local ports", hint=ways)
     needed = ceil(connections / room)
     if unreachable := [each for each in wanted if ipaddress.IPv4Address(each).is_loopback and not loopback]:
-        raise UserError(f"--source-addresses: {unreachable[0]} is of the loopback device, where no container is")
+        raise UserError(f"--source-addresses: {unreachable[0]} is a loopback address, which reaches no container")
     if wanted and len(wanted) < needed:
         raise UserError(
             f"--source-addresses has too few: {what}", hint=f"name {needed} of this machine's addresses, or {ways}"
@@ -128,5 +128,5 @@ def parse_addresses(text: str) -> list[str] | None:
             hint = "such as 127.0.0.2,127.0.0.3, or auto"
             raise UserError(f"--source-addresses: expected IPv4 addresses, found {each!r}", hint=hint) from None
         if each in found[:index]:
-            raise UserError(f"--source-addresses: {each} is there twice")
+            raise UserError(f"--source-addresses: {each} appears twice")
     return found

@@ -84,7 +84,7 @@ def _read(folder: Path) -> Iterator[Part]:
         raise UserError("there is no such folder", where=str(folder), hint=HOW)
     files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     if not files:
-        raise UserError("the folder has no file", where=str(folder), hint=HOW)
+        raise UserError("the folder has no files", where=str(folder), hint=HOW)
     for file in files:
         found = 0
         try:
@@ -97,7 +97,7 @@ def _read(folder: Path) -> Iterator[Part]:
         if not found:
             last = next((line for line in reversed(tail(file).splitlines()) if line.strip()), None)
             ends = f"its last line: {one_line(last, 200)}" if last else "it is empty"
-            hint = "give the runner PUSH_REPORT=stdout, and wait for its end"
+            hint = "set PUSH_REPORT=stdout for the runner, and wait until it ends"
             raise UserError(f"there is no load report in it; {ends}", where=str(file), hint=hint)
 
 
@@ -116,15 +116,15 @@ def _require_same(first: Part, other: Part) -> None:
     try:
         require_same_load(one, another)
     except ValueError as error:
-        raise UserError(f"{error}: it is not of the load of {first.where}", where=other.where) from None
+        raise UserError(f"{error}: not the same load as {first.where}", where=other.where) from None
     if another.generator != one.generator:
         said = f"k6 {one.generator.k6} and {another.generator.k6}, extension {one.generator.extension} and "
         said += f"{another.generator.extension}, {one.generator.go} and {another.generator.go}"
-        raise UserError(f"another generator played than for {first.where}: {said}", where=other.where)
+        raise UserError(f"not the same generator as {first.where}: {said}", where=other.where)
     later = (another.started_unix_us - one.started_unix_us) / 1e6
     if abs(later) > APART_MOST:
-        what = f"it began {abs(later):,.0f} s {'after' if later > 0 else 'before'} {first.where}: they are of two loads"
-        raise UserError(what, where=other.where, hint="fetch the logs of one TestRun alone")
+        what = f"it began {abs(later):,.0f} s {'after' if later > 0 else 'before'} {first.where}: two different loads"
+        raise UserError(what, where=other.where, hint="fetch the logs of a single TestRun")
 
 
 def _require_whole(parts: Sequence[Part], place: str) -> None:
@@ -132,7 +132,7 @@ def _require_whole(parts: Sequence[Part], place: str) -> None:
     ordered = sorted(parts, key=lambda part: part.segment)
     for one, other in pairwise(ordered):
         if other.segment[0] < one.segment[1]:
-            what = f"clients are there twice: it played {other.report.segment}, and {one.where} {one.report.segment}"
+            what = f"clients appear twice: {other.report.segment} here, and {one.report.segment} in {one.where}"
             raise UserError(what, where=other.where, hint="keep the log of each runner once")
     borders = [Fraction(0), *(border for part in ordered for border in part.segment), Fraction(1)]
     for end, begin in zip(borders[::2], borders[1::2], strict=True):

@@ -99,4 +99,4 @@ def _read(report: Path, log: str) -> Talked:
         return Talked.model_validate(content)
     except (OSError, ValueError, ValidationError):
         last = log.strip().splitlines()[-1:] or ["it printed nothing"]
-        raise UserError(f"the generator (k6) told no conversation: {last[0]}") from None
+        raise UserError(f"the generator (k6) reported no conversation: {last[0]}") from None

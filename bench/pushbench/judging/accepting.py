@@ -54,7 +54,7 @@ def new_lines(head: str, base: str | None, suite: str, known: Known, *, confirme
     before = {} if base is None else accepted_in(parse(base).data)
     new = {at: entry for at, entry in accepted_in(file.data).items() if at not in before or before[at] != entry}
     if len(new) > MOST_LINES:
-        raise UserError(f"{len(new)} new lines accept regressions: {MOST_LINES} at most", where=FILE)
+        raise UserError(f"{len(new)} new lines accept regressions, expected at most {MOST_LINES}", where=FILE)
     servers: dict[str, Any] = {}
     for (server, suite_, metric), entry in new.items():
         servers.setdefault(server, {}).setdefault(suite_, {"accepted": {}})["accepted"][metric] = entry

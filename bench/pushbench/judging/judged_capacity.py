@@ -118,15 +118,18 @@ def word(now: KeptCapacity, before: Before, margin: float) -> CapacityWord:
 
 def _require_alike(own: CapacityEntry, base: CapacityEntry) -> None:
     if own.record == base.record:
-        raise UserError(f"{base.record} is held against itself", hint="name another base")
+        raise UserError(f"{base.record} is compared with itself", hint="name another base")
     if own.suite != base.suite:
-        raise UserError(f"the base {base.record} is of the suite {base.suite}, and {own.record} of {own.suite}")
+        raise UserError(f"the base {base.record} is from the suite {base.suite}, and {own.record} from {own.suite}")
     if own.environment != base.environment:
-        what = f"the base {base.record} is of the environment {base.environment}, and {own.record} of {own.environment}"
+        what = (
+            f"the base {base.record} is from the environment {base.environment}, "
+            f"and {own.record} from {own.environment}"
+        )
         raise UserError(what, hint="capacities of two environments cannot be compared")
     if own.asked != base.asked:
-        what = f"the base {base.record} was asked otherwise than {own.record}"
-        raise UserError(what, hint="limits, parameters or the way of searching differ")
+        what = f"the base {base.record} was searched under other conditions than {own.record}"
+        raise UserError(what, hint="the limits, the parameters or the search differ")
 
 
 def _of_base(server: str, base: CapacityEntry) -> Reference:

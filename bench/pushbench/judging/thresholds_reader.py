@@ -32,9 +32,7 @@ CAPACITY_MARGIN_LEAST = 0.05
 LARGEST_CHANGE = 100.0
 """as a share: 101 times as much"""
 ELSEWHERE = "; one that runs elsewhere needs a folder in servers/: docs/own-server.md"
-COPIED = (
-    "; this file is about its own server alone: in a copied folder, delete it or write lines that hold for the copy"
-)
+COPIED = "; this file is only about its own server: in a copied folder, delete it or write lines for the copy"
 KINDS = tuple(SuiteEntry.model_fields)
 
 
@@ -80,7 +78,7 @@ def read_own_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers
     file = read_yaml(path)
     found = checked(file, digest(path, suites), suites=suites, servers=servers, more=COPIED)
     if "suites" in file.data:
-        what = "lines about a whole suite: this file has those of its server alone"
+        what = "lines about a whole suite, but this file is only about its own server"
         raise file.error(("suites",), what, f"write them below `servers`, `{min(servers)}` and the suite")
     return found
 
@@ -162,7 +160,7 @@ class _Reader:
         margin = self._quantity((*at, "margin"), entry.margin, Unit.RATIO)
         if not CAPACITY_MARGIN_LEAST <= margin < 1:
             what = f"expected a margin from {CAPACITY_MARGIN_LEAST:.0%} to below 100%, found {entry.margin}"
-            raise self.file.error((*at, "margin"), what, "a search is no finer")
+            raise self.file.error((*at, "margin"), what, "a search is not more precise")
         return margin
 
     def _limit(self, at: Location, metric: str, entry: LimitEntry) -> Limit:

@@ -90,7 +90,7 @@ def _lock_file() -> Path:
 @contextlib.contextmanager
 def _only_run(path: Path, where: str, note: Callable[[str], None], *, wait: bool) -> Iterator[None]:
     if sys.platform != "linux":
-        raise UserError("only Linux can be measured on: processes are pinned and accounted by its means")
+        raise UserError("measurements need Linux, which pins and accounts the processes")
     with contextlib.suppress(FileExistsError, PermissionError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
         path.chmod(0o666)

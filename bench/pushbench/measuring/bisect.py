@@ -120,7 +120,7 @@ def begin(project: Project, request: BisectRequest, thresholds: Thresholds) -> t
     if not candidates:
         raise UserError(f"no commit between {good[:12]} and {bad[:12]} changes {what}")
     if len(candidates) > MOST_CANDIDATES:
-        raise UserError(f"{len(candidates):,} commits change {what}: {MOST_CANDIDATES:,} at most")
+        raise UserError(f"{len(candidates):,} commits change {what}, expected at most {MOST_CANDIDATES:,}")
     begun = Bisection(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         server=request.server,
@@ -156,7 +156,7 @@ class Searching:
             if place is None:
                 break
             if ends_at is not None and time.monotonic() >= ends_at:
-                self.note("the time is used up; the same command goes on")
+                self.note("the time is up; run the same command again to continue")
                 return self._keep(self._told(found))
             candidate = found.candidates[place]
             left = search.steps_left()
@@ -258,7 +258,7 @@ def regression_of(thresholds: Thresholds, suite: str, server: str, metric: str) 
     """The margin of a metric of a server. Raises UserError if it has none."""
     known = {each.metric: each for each in thresholds.margins(suite, server)}
     if metric not in known:
-        raise UserError(f"{suite} has no margin for {metric!r}", hint=f"those with one: {', '.join(known)}")
+        raise UserError(f"{suite} has no margin for {metric!r}", hint=f"metrics with a margin: {', '.join(known)}")
     return known[metric]
 
 

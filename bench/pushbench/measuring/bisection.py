@@ -104,7 +104,7 @@ def read_bisection(path: Path) -> Bisection | None:
         return None
     except ValidationError as error:
         what = f"not a bisection: {departure(error)}"
-        raise UserError(what, where=str(path), hint="`--restart` begins anew") from None
+        raise UserError(what, where=str(path), hint="`--restart` starts over") from None
 
 
 def write_bisection(path: Path, found: Bisection) -> None:

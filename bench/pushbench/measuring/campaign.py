@@ -111,7 +111,7 @@ class Campaign:
                     undecided = self._undecided(record, undecided)
                 undecided = [each for each in undecided if self._has_time(record, courses[each])]
                 if sum(courses[each].took for each in undecided) > max(self._left(courses), 0.0):
-                    self.watch.note(f"the time of all servers together is up: undecided are {', '.join(undecided)}")
+                    self.watch.note(f"the total time is up; undecided: {', '.join(undecided)}")
                     break
         except KeyboardInterrupt:
             raise Interrupted(record, path) from None
@@ -179,8 +179,8 @@ class Campaign:
         for course in crowded:
             several = len(course.rounds) > 1
             what = f"{len(course.rounds)} rounds" if several else "both arms"
-            what += " are too much for the CPUs they share"
-            self.watch.note(f"{course.server}: {what}: from now on one after the other")
+            what += " overload the CPUs they share"
+            self.watch.note(f"{course.server}: {what}: from now on one at a time")
             course.together = course.together and several
             course.at_once = course.most_at_once = 1
         return bool(crowded)
@@ -199,7 +199,7 @@ class Campaign:
         rounds = [each.rounds[-1] + each.turns_left(self.budget.seconds) * each.at_once for each in courses]
         most = min(max(rounds), self.budget.most_rounds or max(rounds))
         takes = f"{max(each.took for each in courses):.0f} s{' a server at most' if len(courses) > 1 else ''}"
-        self.watch.note(f"a round takes {takes}: at most {most}, fewer when everything is decided")
+        self.watch.note(f"a round takes {takes}: at most {most}, fewer if everything is decided earlier")
         needed = rounds_needed(self.thresholds, record.suite, seconds)
         if doubt := too_short(seconds, self.budget.allowed, needed):
             self.watch.note(doubt)

@@ -74,7 +74,7 @@ def find_capacities(
     project: Project, request: CapacityRequest, options: Options, thresholds: Thresholds, watch: SearchWatch
 ) -> CapacityRecord:
     """Search for the capacities. Raises UserError before anything is started when the request is invalid."""
-    why = "a search plays tens of short loads, and the k6 operator takes as long to begin one as it lasts"
+    why = "a search plays tens of short loads, and the k6 operator takes as long to start a load as the load lasts"
     require_no_cluster(options.driver, why)
     suite = find_suite(project.scenarios, request.suite)
     search = _search_of(suite)
@@ -121,8 +121,8 @@ class _Course:
 
 def _search_of(suite: Suite) -> Search:
     if suite.spec.capacity is None:
-        hint = "docs/capacity.md says what to write"
-        raise UserError(f"the suite {suite.id} says nothing of `capacity`", where=str(suite.file), hint=hint)
+        hint = "docs/capacity.md describes the section"
+        raise UserError(f"the suite {suite.id} has no section `capacity`", where=str(suite.file), hint=hint)
     return suite.spec.capacity
 
 
@@ -146,7 +146,8 @@ def _playable(search: Search, suite: Suite, driver: Driver, options: Options) ->
     whole = min(search.most, most) // search.step * search.step
     if whole < search.first:
         raise UserError(
-            f"no search is possible: this machine has files and ports for {clients:,} clients", hint="raise `ulimit -n`"
+            f"no search is possible: this machine has file descriptors and ports for only {clients:,} clients",
+            hint="raise `ulimit -n`",
         )
     return search.model_copy(update={"most": whole})
 

@@ -51,7 +51,7 @@ from pushbench.records.record import (
     Trial,
 )
 
-ARMS_APART = "both arms of a comparison share their CPUs at the same time, and a pod has its own"
+ARMS_APART = "both arms of a comparison run on the same CPUs at the same time, but each pod has its own"
 GiveWay = Callable[[], str | None]
 """Called between two servers: the reason to end the run, if there is one."""
 
@@ -112,9 +112,9 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
     """
     if driver.name == "kubernetes":
         if options.live is not None or options.watched:
-            raise UserError("--live and --watch show this machine: the driver kubernetes has neither")
+            raise UserError("--live and --watch show this machine, so they do not work with the driver kubernetes")
         if any(stage.outage for stage in load.schedule.stages):
-            raise UserError("the driver kubernetes kills nothing yet", hint="choose a profile without outages")
+            raise UserError("the driver kubernetes supports no outages yet", hint="choose a profile without outages")
         return Means(options.generators or 1)
     found, connections = limits.read_limits(), load.most_connections
     loopback = driver.name == "process"
@@ -122,11 +122,11 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
     sources = needs.sources_for(connections, found, options.sources, loopback=loopback)
     limits.require_own(sources)
     if generators > (options.generators or 1):
-        has = f"one may open {found.open_files:,} files, and there are {connections:,} connections"
-        note(f"{generators} generators, for {has}")
+        has = f"each may open {found.open_files:,} files, and there are {connections:,} connections"
+        note(f"{generators} generators: {has}")
     if len(sources) > len(options.sources or ()):
         ports = found.connections_of_address
-        note(f"clients connect from {len(sources)} addresses, for one has {ports:,} ports for them")
+        note(f"clients connect from {len(sources)} addresses, because each has {ports:,} ports for them")
     doubt = needs.server_doubt(connections, found) if loopback else None
     if doubt:
         note(doubt)
@@ -136,7 +136,7 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
 def require_no_cluster(choice: DriverChoice, why: str) -> None:
     """Raises UserError if the driver kubernetes is asked for something it does not support."""
     if choice.wanted == "kubernetes":
-        raise UserError(f"the driver kubernetes runs and verifies servers: {why}", hint="choose process or docker")
+        raise UserError(f"the driver kubernetes only runs and verifies servers: {why}", hint="choose process or docker")
 
 
 def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: Means) -> Bench:
@@ -197,7 +197,7 @@ def _unverified(driver: Driver, server: Server) -> str:
     if server.spec.url:
         return ": it runs elsewhere"
     if driver.name == "kubernetes":
-        return ": `pushbench verify --driver kubernetes` does it where this machine reaches the pods"
+        return ": `pushbench verify --driver kubernetes` verifies it if this machine can reach the pods"
     return " (--skip-verify)"
 
 

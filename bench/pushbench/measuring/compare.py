@@ -76,7 +76,7 @@ def compare(
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
     if not thresholds.suite(suite.id).regressions:
-        raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
+        raise UserError(f"no metric of {suite.id} has a margin to compare by", where=str(project.thresholds))
     repository = repository_named(project, request.servers)
     head, base = (side_of(project, repository, ref) for ref in (request.head, request.base))
     base_commit = read_commit(base.root)
@@ -112,7 +112,7 @@ def compare(
         bench = streaming(bench, options, record, watch)
         budget = request.budget
         if options.driver.port is not None and budget.together:
-            watch.note("one arm after the other: with --port both would need the same")
+            watch.note("one arm after the other: with --port both would need the same port")
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
         servers = [server for server in arms.servers if server not in arms.identical]
@@ -148,7 +148,7 @@ def read_accepting(project: Project, head: Side, base: str, request: CompareRequ
         except UserError as error:
             if request.accept:
                 raise
-            note(f"no line that accepts a regression has effect: {error}")
+            note(f"no line that accepts a regression takes effect: {error}")
     return found
 
 

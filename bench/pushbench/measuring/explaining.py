@@ -102,7 +102,7 @@ def explain_worse(
         except Unprofiled as failed:
             watch.note(f"{server}: not explained: {failed}")
         except KeyboardInterrupt:
-            watch.note(f"{server}: not explained: interrupted; the comparison is whole")
+            watch.note(f"{server}: not explained: interrupted; the comparison is complete")
             return
 
 
@@ -115,12 +115,12 @@ def worse_in_cpu(record: Record, changes: Sequence[JudgedChange]) -> list[Judged
 def _comparison_of(record: Record, server: str) -> Comparison:
     compared = record.comparison
     if compared is None:
-        raise UserError(f"{record.id} is no comparison", hint="`./pushbench compare --base REF` makes one")
+        raise UserError(f"{record.id} is not a comparison", hint="`./pushbench compare --base REF` makes one")
     if compared.injected:
-        raise UserError(f"{record.id} has an injected fault, which is no code of a server")
+        raise UserError(f"{record.id} has an injected fault, which is not part of a server's code")
     if server not in record.servers:
         known = ", ".join(record.servers) or "none"
-        raise UserError(f"{record.id} compares no {server!r}", hint=f"its servers: {known}")
+        raise UserError(f"{record.id} does not compare {server!r}", hint=f"its servers: {known}")
     return compared
 
 
@@ -140,7 +140,7 @@ def _require_same_builds(record: Record, arms: Arms, server: str, watch: Watch) 
             if trial.arm == "head" and record.commit and record.commit.dirty:
                 hint = "compare again, or commit before you compare"
                 raise UserError(f"{server} has changed in the work tree since {record.id}", hint=hint)
-            watch.note(f"{server}: the {trial.arm} is built otherwise than in {record.id}: by other toolchains")
+            watch.note(f"{server}: the {trial.arm} is built with other toolchains than in {record.id}")
 
 
 def _last_round(record: Record, server: str) -> Sequence[Trial]:

@@ -67,7 +67,7 @@ class Stream:
     def _failed(self, reason: str) -> None:
         if not self._told:
             self._told = True
-            self._note(f"live: {self._endpoint} does not answer ({reason}); measuring goes on without it")
+            self._note(f"live: {self._endpoint} does not answer ({reason}); measuring continues without it")
 
 
 def open_stream(url: str | None, record: Record, thresholds: Thresholds, note: Callable[[str], None]) -> Live:

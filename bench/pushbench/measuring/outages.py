@@ -34,7 +34,7 @@ def schedule_for(schedule: Schedule, spec: ServerSpec, workers: int) -> tuple[Sc
     stages, findings = [], []
     for index, stage in enumerate(schedule.stages):
         if stage.outage and (lack := lacking(spec, workers, stage.outage)):
-            message = f"nothing was killed, for the server has {lack}"
+            message = f"nothing was killed, because the server has {lack}"
             findings.append(Finding(code="no_outage", message=message, stage=index))
             stages.append(stage.model_copy(update={"outage": None}))
         else:

@@ -108,7 +108,7 @@ def _selection(project: Project, suite: Suite, asked: Sequence[Server], note: No
         note(f"{each.server}: skipped: {each.reason}")
     if len(skipped) == len(asked):
         systems = all(server.spec.compose for server in asked)
-        hint = "choose that driver" if systems else "install one of the toolchains named above"
+        hint = "choose the driver named above" if systems else "install one of the toolchains named above"
         raise NothingToRun(
             f"no server of {suite.id} can be built here", hint=hint if driver.name == "process" else None
         )
@@ -185,7 +185,7 @@ def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note
             note(f"{found.server}: passed {len(found.asked)} rules{found.unasked}{found.disturbed}")
         else:
             failure = _failure(found)
-            told = f"not benchmarked, it {failure.message}"
+            told = f"not benchmarked: it {failure.message}"
             if failure.step == "start":
                 told = f"not benchmarked: {failure.message}\n{failure.log_tail}".rstrip()
             note(f"{found.server}: {told}")

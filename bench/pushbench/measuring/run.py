@@ -98,7 +98,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     """Run the trials that a record lacks, and add them to its file. Raises UserError if they would not fit it."""
     record = store.read_record(path)
     if record.comparison:
-        raise UserError("a comparison is not resumed, its rounds depend on their order in time", where=str(path))
+        raise UserError("a comparison cannot be resumed: its rounds depend on their order in time", where=str(path))
     place = _next(record)
     if place is None:
         watch.note(f"{record.id} is complete: {counted(len(record.plan), 'trial')}")
@@ -117,7 +117,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         binary, prepared = _prepare(project, chosen, options, watch)
         bench = bench_of(project, binary, chosen.driver, load, means)
         _require_same(path, record, bench.environment, prepared)
-        watch.note(f"{record.id}: going on with trial {place + 1} of {len(record.plan)}")
+        watch.note(f"{record.id}: continuing with trial {place + 1} of {len(record.plan)}")
         live, watched = record.live or options.live is not None, record.watched or options.watched
         record = record.model_copy(update={"live": live, "watched": watched})
         bench = streaming(bench, options, record, watch)
@@ -244,19 +244,21 @@ def _require_same(path: Path, record: Record, environment: Environment, prepared
     hint = "start a new run"
     then, now = record.environment, environment
     if then.method_number != now.method_number:
-        methods = f"method {then.method_number}, this Pushbench measures by method {now.method_number}"
-        raise UserError(f"cannot be resumed: it was begun by {methods}", where=str(path), hint=hint)
+        methods = f"method {then.method_number}, this Pushbench uses method {now.method_number}"
+        raise UserError(f"cannot be resumed: it was started with {methods}", where=str(path), hint=hint)
     if then.generators != now.generators:
         generators = f"{then.generators or 1} generators, now {now.generators or 1}"
         how = f"add --generators {then.generators or 1}"
-        raise UserError(f"cannot be resumed: it was begun with {generators}", where=str(path), hint=how)
+        raise UserError(f"cannot be resumed: it was started with {generators}", where=str(path), hint=how)
     if then.awake != now.awake:
         idle = "kept its CPUs awake, now they may halt" if then.awake else "let its CPUs halt, now they are kept awake"
         how = f"let this user write {DEVICE}" if then.awake else f"set {SWITCH}=0"
         raise UserError(f"cannot be resumed: it {idle}", where=str(path), hint=how)
     if environment.key != record.environment.key:
         keys = f"{record.environment.key}, now {environment.key}"
-        raise UserError(f"cannot be resumed: it was begun in another environment ({keys})", where=str(path), hint=hint)
+        raise UserError(
+            f"cannot be resumed: it was started in another environment ({keys})", where=str(path), hint=hint
+        )
     digests = {each.server.id: each.digest for each in prepared}
     for trial in record.trials:
         if trial.build != digests[trial.server]:

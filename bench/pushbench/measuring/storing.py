@@ -33,8 +33,8 @@ class Stock:
             missing = f"{answered - added:,} of {answered:,} exchanges that the server answered are not in {name}"
             raise ServerFailed("load", f"{missing}, which has {added:,} more than before the load")
         if added > sent:
-            extra = f"{name} has {added:,} exchanges more than before the load, and clients began {sent:,}"
-            raise ServerFailed("load", f"{extra}: {added - sent:,} were stored twice or unasked")
+            extra = f"{name} has {added:,} more exchanges than before the load, but clients sent {sent:,}"
+            raise ServerFailed("load", f"{extra}: {added - sent:,} were stored twice or without a request")
 
 
 def stock(stored: Stored | None, services: Sequence[Running]) -> Stock | None:

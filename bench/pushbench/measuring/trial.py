@@ -247,7 +247,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     except LoadFailed as failed:
         if death is None:
             raise
-        message = f"what was measured before the server ended is not known: {failed}"
+        message = f"the measurements from before the server ended are lost: {failed}"
         course.warnings.append(Finding(code="no_load_report", message=message))
     finally:
         if sampler:

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pushbench.measuring.asked import Asked
 
 COMPILING = 0.05
-"""share of the server's CPU time in its compilers: a server with more is cold. The Spring servers of `posts` had 7 to 56
-% while a response got cheaper, and then 0 to 3 % in most probes (docs/capacity.md)"""
+"""share of the server's CPU time in its compilers: a server with more is cold. In the Spring servers of `posts` it was
+7 to 56 % while a response got cheaper, and then 0 to 3 % in most probes (docs/capacity.md)"""
 WARMER = 0.8
 """factor on the use of the busiest resource per unit of load: a server that uses less than that was not warm before"""
 BUSY = 0.7

@@ -29,7 +29,7 @@ def profiler_of(server: Server, place: Place) -> Profiler:
     compiled = next((each for each in COMPILED if each in process.toolchains), None)
     if compiled:
         return _unless(perf_lacks(), Perf(place, compiled, server.folder / process.start[0]))
-    raise Unprofiled(f"there is no profiler for what `{program}` runs")
+    raise Unprofiled(f"there is no profiler for `{program}`")
 
 
 def _unless(lack: str | None, profiler: Profiler) -> Profiler:

@@ -60,7 +60,7 @@ def add_cpuprofile(profile: Profile, content: bytes, folder: Path, windows: Sequ
     try:
         file = _File.model_validate(json.loads(content))
     except (ValueError, RecursionError) as error:
-        what = departure(error) if isinstance(error, ValidationError) else "no JSON"
+        what = departure(error) if isinstance(error, ValidationError) else "not JSON"
         raise Unprofiled(f"not a .cpuprofile: {what}") from None
     stacks = dict(_stacks(file, folder))
     for sample, at, seconds in _samples(file, windows, epoch):

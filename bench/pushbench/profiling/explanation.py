@@ -23,8 +23,8 @@ SHOWN = 5
 class Side(Document):
     """One function in the profile of one arm."""
 
-    seconds_per_work: NonNegativeFloat = Field(description="CPU of the function itself per unit of work")
-    share: NonNegativeFloat = Field(description="of the arm's CPU")
+    seconds_per_work: NonNegativeFloat = Field(description="CPU seconds of the function itself per unit of work")
+    share: NonNegativeFloat = Field(description="fraction of the arm's CPU")
     samples: NonNegativeInt
 
 
@@ -32,15 +32,15 @@ class ExplainedFunction(Document):
     """One function in both arms."""
 
     function: str = Field(max_length=300)
-    file: str = Field(max_length=300, description="relative to the server's folder; empty where it is not known")
-    line: NonNegativeInt | None = Field(description="that has most samples, or in which the function begins")
+    file: str = Field(max_length=300, description="path relative to the server's folder; empty if unknown")
+    line: NonNegativeInt | None = Field(description="line with the most samples, or the line where the function begins")
     caller: str | None = Field(
-        max_length=700, description="for code of others: the server's own function through which it gained most"
+        max_length=700, description="the server's own function through which third-party code gained most"
     )
     base: Side
     head: Side
-    change_per_work: float = Field(description="CPU seconds per unit of work, head less base")
-    chance_per_work: NonNegativeFloat = Field(description="half of a 95 % interval for it, by the numbers of samples")
+    change_per_work: float = Field(description="CPU seconds per unit of work, head minus base")
+    chance_per_work: NonNegativeFloat = Field(description="half of a 95 % interval of the change, from sample counts")
 
     @property
     def title(self) -> str:
@@ -57,7 +57,9 @@ class ProfiledArm(Document):
 
     build: str
     work: NonNegativeInt = Field(description="units of work while samples were taken")
-    cpu_seconds: NonNegativeFloat = Field(description="of the server in that time, by the accounts of the kernel")
+    cpu_seconds: NonNegativeFloat = Field(
+        description="CPU seconds of the server while samples were taken, as the kernel accounts them"
+    )
     samples: NonNegativeInt
 
 
@@ -65,17 +67,17 @@ class Explanation(Document):
     """Which functions of a server take more CPU in the head of a comparison than in its base."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    record: Slug = Field(description="id of the record of the comparison")
+    record: Slug = Field(description="id of the comparison's record")
     suite: Slug
     server: str = Field(max_length=200)
     created: Instant
-    unit: str = Field(max_length=100, description="of work: delivery")
+    unit: str = Field(max_length=100, description="unit of work, such as delivery")
     base_commit: Commit
     head_commit: Commit | None
     profiler: str = Field(max_length=200)
     base: ProfiledArm
     head: ProfiledArm
-    functions: list[ExplainedFunction] = Field(max_length=200, description="those that gained most first")
+    functions: list[ExplainedFunction] = Field(max_length=200, description="functions, largest gain first")
     flame_graph: str = Field(max_length=300, description="file name of the SVG beside this document")
     notes: list[str] = Field(max_length=20)
 

@@ -86,7 +86,7 @@ def _events(text: IO[str]) -> Iterator[object]:
         read += len(chunk)
         buffer += chunk
         if read > MOST_TEXT or len(buffer) > MOST_EVENT + CHUNK:
-            raise Unprofiled("the output of `jfr print` is larger than that of a profile")
+            raise Unprofiled("the output of `jfr print` is too large for a profile")
         if not begun:
             begin = re.search(r'"events"\s*:\s*\[', buffer)
             if not begin:

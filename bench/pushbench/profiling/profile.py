@@ -116,7 +116,7 @@ def require_file(path: Path) -> None:
     except OSError as error:
         raise Unprofiled(f"the profiler wrote no file: {error.strerror}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise Unprofiled("what the profiler wrote is no file")
+        raise Unprofiled("the output of the profiler is not a regular file")
     if found.st_size > MOST_BYTES:
         raise Unprofiled(f"the profiler's file has more than {MOST_BYTES >> 20} MiB")
 

@@ -116,13 +116,15 @@ def append(store: Path, entry: CapacityEntry) -> Path:
     if not path.exists():
         write_atomically(path, entry.model_dump_json(by_alias=True).encode() + b"\n")
     elif read_entry(path) != entry:
-        raise UserError("the history has this search with other values", where=str(path), hint="entries never change")
+        raise UserError(
+            "the history already has this search, with other values", where=str(path), hint="entries never change"
+        )
     return path
 
 
 def read_entry(path: Path) -> CapacityEntry:
     """Read an entry. Raises UserError for a file that is not an entry, or is in the place of another one."""
-    entry = read_document(path, CapacityEntry, "no capacity of a history")
+    entry = read_document(path, CapacityEntry, "not a capacity of a history")
     if path_of(path.parents[2], entry) != path:
         raise UserError(f"the search {entry.record} belongs elsewhere", where=str(path))
     return entry

@@ -34,7 +34,7 @@ def read_capacity(path: Path) -> CapacityRecord:
     except FileNotFoundError:
         raise UserError("no such record", where=str(path)) from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise UserError(f"no capacity record: not whole ({error})", where=str(path)) from None
+        raise UserError(f"not a capacity record: incomplete or damaged ({error})", where=str(path)) from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
     return parse_capacity(content, str(path))
@@ -43,11 +43,11 @@ def read_capacity(path: Path) -> CapacityRecord:
 def parse_capacity(content: bytes, where: str) -> CapacityRecord:
     """The record in the content of a file. Raises UserError as `read_capacity` does."""
     if len(content) > LARGEST_BYTES:
-        raise UserError(f"no capacity record: more than {LARGEST_BYTES >> 20} MiB", where=where)
+        raise UserError(f"not a capacity record: more than {LARGEST_BYTES >> 20} MiB", where=where)
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"no capacity record: no whole JSON document ({error})", where=where) from None
+        raise UserError(f"not a capacity record: not a complete JSON document ({error})", where=where) from None
     schema = found.get("schema") if isinstance(found, dict) else None
     if type(schema) is int and schema > 1:
         what = f"the capacity record has schema {schema}, this pushbench reads up to 1"
@@ -55,7 +55,7 @@ def parse_capacity(content: bytes, where: str) -> CapacityRecord:
     try:
         return CapacityRecord.model_validate(found)
     except ValidationError as error:
-        raise UserError(f"no capacity record: {departure(error)}", where=where) from None
+        raise UserError(f"not a capacity record: {departure(error)}", where=where) from None
 
 
 def find_capacity(folder: Path, name: str) -> Path | None:
@@ -69,7 +69,9 @@ def find_capacity(folder: Path, name: str) -> Path | None:
     found = ids[-1:] if name == NEWEST else [each for each in ids if each.startswith(name)]
     if len(found) > 1 and name not in found:
         raise UserError(
-            f"{name!r} begins the ids of {len(found)} capacity records", where=str(folder), hint="write more of it"
+            f"{len(found)} capacity records have ids that begin with {name!r}",
+            where=str(folder),
+            hint="give more of the id",
         )
     return folder / f"{name if name in found else found[0]}.json" if found else None
 

@@ -106,8 +106,8 @@ def _write(path: Path, document: Document) -> Path:
 
 def _read(path: Path, model: type[Read]) -> Read:
     if path.stat().st_size > LARGEST_BYTES:
-        raise UserError(f"no compact record: more than {LARGEST_BYTES >> 20} MiB", where=str(path))
-    return read_document(path, model, "no compact record")
+        raise UserError(f"not a compact record: more than {LARGEST_BYTES >> 20} MiB", where=str(path))
+    return read_document(path, model, "not a compact record")
 
 
 def _require_one_environment(folder: Path, kept: Kept) -> None:
@@ -120,7 +120,7 @@ def _require_one_environment(folder: Path, kept: Kept) -> None:
         if conflict or _machine(environment) != _machine(first[1]):
             what = (
                 f"{record} is of another environment ({environment.key}) than {first[0]} ({first[1].key}): "
-                "no ranking has both"
+                "no ranking can contain both"
             )
             raise UserError(what, where=str(folder), hint="keep records of one environment")
 

@@ -86,7 +86,9 @@ def append(store: Path, record: Record) -> Path:
     if not path.exists():
         write_atomically(path, entry.model_dump_json(by_alias=True).encode() + b"\n")
     elif read_entry(path) not in (entry, entry.model_copy(update={"tools": None})):
-        raise UserError("the history has this run with other values", where=str(path), hint="entries never change")
+        raise UserError(
+            "the history already has this run, with other values", where=str(path), hint="entries never change"
+        )
     return path
 
 
@@ -107,7 +109,7 @@ def sizes(folder: Path) -> dict[str, int]:
 
 def read_entry(path: Path) -> Entry:
     """Read an entry. Raises UserError for a file that is not an entry, or is in the place of another one."""
-    entry = read_document(path, Entry, "no entry of a history")
+    entry = read_document(path, Entry, "not an entry of a history")
     if path_of(path.parents[3], entry) != path:
         raise UserError(f"the run {entry.record} belongs elsewhere", where=str(path))
     return entry

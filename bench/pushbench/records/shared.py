@@ -27,9 +27,9 @@ def merge(records: Sequence[Record]) -> Record:
         return first
     for each in records:
         if other := [name for name in SAME if getattr(each, name) != getattr(first, name)]:
-            raise UserError(f"the records of several machines are not of one run: they differ in {', '.join(other)}")
+            raise UserError(f"the records of several machines are of different runs: they differ in {', '.join(other)}")
         if each.environment.key != first.environment.key:
-            raise UserError("the records of several machines are not of one environment")
+            raise UserError("the records of several machines are of different environments")
     if len({server for each in records for server in each.servers}) != sum(len(each.servers) for each in records):
         raise UserError("the records of several machines share a server, whose trials are never split")
     digest = hashlib.sha256(" ".join(sorted(each.id for each in records)).encode()).hexdigest()[:6]

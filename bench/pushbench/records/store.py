@@ -77,14 +77,14 @@ def read_record(path: Path) -> Record:
     except FileNotFoundError:
         raise UserError("no such record", where=str(path)) from None
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise UserError(f"not a record: not whole ({error})", where=str(path)) from None
+        raise UserError(f"not a record: incomplete or damaged ({error})", where=str(path)) from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except ValueError as error:
-        raise UserError(f"not a record: no whole JSON document ({error})", where=str(path)) from None
+        raise UserError(f"not a record: not a complete JSON document ({error})", where=str(path)) from None
     schema = found.get("schema") if isinstance(found, dict) else None
     if not isinstance(schema, int):
-        raise UserError("not a record: it names no schema", where=str(path))
+        raise UserError("not a record: it has no schema number", where=str(path))
     if schema > SCHEMA:
         raise UserError(
             f"the record has schema {schema}, this pushbench reads up to {SCHEMA}",
@@ -109,7 +109,8 @@ def find_record(records: Path, name: str = "latest") -> Path:
     if len(found) == 1:
         return files[found[0]]
     if found:
-        raise UserError(f"{name!r} begins the ids of {len(found)} records", where=str(records), hint="write more of it")
+        what = f"{len(found)} records have ids that begin with {name!r}"
+        raise UserError(what, where=str(records), hint="give more of the id")
     known = ", ".join(list(files)[-3:])
     raise UserError(
         "there is no record yet" if not files else f"no record {name!r}",
@@ -127,7 +128,7 @@ def read_found(records: Path, name: str = "latest") -> Record:
         if name != "latest":
             raise
         readable = next((found for found in reversed(list(record_files(records))) if _is_whole(records, found)), "")
-        hint = f"the newest that can be read is {readable}: give that id" if readable else "no other record can be read"
+        hint = f"the newest readable record is {readable}: give that id" if readable else "no other record can be read"
         raise UserError(error.what, where=error.where, hint=error.hint or hint) from None
 
 

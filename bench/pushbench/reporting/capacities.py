@@ -51,7 +51,7 @@ def _server(record: CapacityRecord, found: CapacityResult, width: int) -> Iterat
     yield from about("for 1,000", _costs(record, found))
     if found.failure:
         yield from about("then it", found.failure)
-    doubt = "" if found.confirmed else "; not confirmed in the time that there was"
+    doubt = "" if found.confirmed else "; not confirmed in the available time"
     starts = ", ".join(f"{each:,}" for each in found.starts)
     yield from about("starts", f"{len(found.starts)}: {starts}{doubt}")
 

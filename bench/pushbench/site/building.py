@@ -97,7 +97,7 @@ def _write_releases(inputs: Inputs, folder: Folder, note: Note) -> list[Release]
     try:
         known = releases.read_kept(folder.root / releases.FILE)
     except UserError as error:
-        note(f"left alone: {error}")
+        note(f"left unchanged: {error}")
         return list(inputs.released)
     found = releases.merged(known, inputs.released)
     if found:

@@ -31,7 +31,7 @@ def build_pages(project: Project, note: Note) -> Path:
     if not files:
         raise UserError("the sources of the pages are missing", where=str(sources))
     built = project.cache / "pages" / digest_files(sources, files)[:16]
-    with locked(project.cache / "pages" / ".lock", lambda: note("pages: waiting for another build of them")):
+    with locked(project.cache / "pages" / ".lock", lambda: note("pages: waiting for another build to finish")):
         if not (built / "index.html").exists():
             _build(project, built, note)
     return built

@@ -75,8 +75,8 @@ def read_kept(file: Path) -> list[Release]:
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise UserError(f"no list of releases: {str(error).splitlines()[0]}", where=str(file)) from None
-    raise UserError(f"no list of releases of schema {SCHEMA}", where=str(file))
+        raise UserError(f"not a list of releases: {str(error).splitlines()[0]}", where=str(file)) from None
+    raise UserError(f"not a list of releases of schema {SCHEMA}", where=str(file))
 
 
 def as_json(releases: Sequence[Release]) -> bytes:

@@ -1,4 +1,4 @@
-"""What `init` writes can be read by the commands that follow, whatever the answers are."""
+"""The commands that follow `init` can read the files that it writes, whatever the answers are."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_an_id_within_a_value_and_a_message_without_constants() -> None:
     ("message", "what"),
     [
         ("hello", r"the message has no \{id\}"),
-        ('{"id": {id}', "the message cannot be played: with values in their places it is no JSON"),
+        ('{"id": {id}', "the message cannot be played: not JSON with values filled in"),
         ('{"id": {number}}', r"no value \{number\} here"),
     ],
 )

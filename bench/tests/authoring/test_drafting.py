@@ -1,4 +1,4 @@
-"""A draft says of two recorded conversations what a person would write, and marks what is guessed."""
+"""A draft of two recorded conversations is what a person would write, with its guesses marked."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pushbench.foundation.yamlfile import parse_yaml
 
 
 def read(text: str) -> Any:
-    """The content of a draft, which has to be a protocol that can be played, unless somebody has to decide."""
+    """The content of a draft, which must be a playable protocol unless the user has to decide something."""
     file = parse_yaml(text, Path("protocol.yml"))
     protocol_in(file)
     return file.data
 
 
 def chat(*, echo: bool = True, numbered: bool = True) -> list[Conversation]:
-    """Alice and Bob in the lobby: a greeting, a join, two messages each, pings, and a word of parting."""
+    """Alice and Bob in the lobby: a greeting, a join, two messages each, pings, and a farewell."""
     talks = [Conversation("/socket?v=2"), Conversation("/socket?v=2")]
 
     def say(client: int, at: float, sent: bool, **message: Any) -> None:
@@ -73,7 +73,7 @@ def test_a_chat_of_json_is_drafted_whole() -> None:
 
 
 def test_who_joins_is_the_client_whatever_the_field_is_called() -> None:
-    """And an id that is a text is not compared a second time."""
+    """In addition, an id that is a text is not compared a second time."""
     talks = chat()
     for talk in talks:
         for place, said in enumerate(talk.said):
@@ -122,7 +122,7 @@ def test_secrets_are_named_and_never_written() -> None:
 
 
 def test_secrets_of_one_name_are_told_apart_by_where_they_stand() -> None:
-    """Each of them may be another one; a place that only has an ugly name has one that can be declared."""
+    """Each may be a different secret. A place whose own name cannot be declared gets a name that can."""
     talk = Conversation("/?token=&api_key=a", secret_headers=["Token", "X-Api-Key"])
     said = {"token": "b", "a": {"session": "c"}, "a-session": "d", "\n": {"jwt": "e"}, "é": {"1": {"auth": "f"}}}
     talk.said.append(Said(0.0, True, json.dumps(said)))
@@ -180,7 +180,7 @@ def test_conversations_that_say_too_little_make_no_draft() -> None:
     for talks, what in (
         (alone, "only one client connected"),
         (silent, "client 1 sent nothing"),
-        (apart, "nothing that one client sent came to the other"),
+        (apart, "no message of one client reached the other"),
         (binary, "content that is binary or above 1 MiB"),
     ):
         with pytest.raises(UserError, match=what):

@@ -1,4 +1,4 @@
-"""A draft says of three requests and their answers what a person would write, and marks what is guessed."""
+"""A draft of three requests and their answers is what a person would write, with its guesses marked."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_the_end_of_a_stream_is_what_no_token_is() -> None:
     assert words["sse"] == {"path": "/ask", "headers": JSON, "tokens": 3}, "the last word of both texts is a word"
     talks = streams(["a", "b", "done"], ["c", "d", "done"])
     for each in talks:
-        each.cut = True  # as of clients that leave at once
+        each.cut = True  # as with clients that leave at once
     assert read(draft(talks))["sse"]["end"] == "done"
 
 
@@ -125,7 +125,7 @@ def test_what_a_person_has_to_decide_comes_first() -> None:
 def test_what_says_too_little_makes_no_draft() -> None:
     for talks, what in (
         ([asked("/x", "a", "b")], "only one request"),
-        ([asked("/x", "a", "b", cut=True), asked("/x", "c", "d")], "did not come to its end"),
+        ([asked("/x", "a", "b", cut=True), asked("/x", "c", "d")], "an answer is incomplete"),
         (streams([], []), "a stream without an event"),
     ):
         with pytest.raises(UserError, match=what):

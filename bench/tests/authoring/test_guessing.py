@@ -1,4 +1,4 @@
-"""The commands of a server are guessed from its files; what cannot be guessed is left to be asked."""
+"""The commands of a server are guessed from its files; the user is asked for the rest."""
 
 from __future__ import annotations
 

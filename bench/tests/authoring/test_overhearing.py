@@ -1,4 +1,4 @@
-"""A proxy beside clients of HTTP and WebSocket passes everything on, and a draft of what it heard can be read."""
+"""A proxy for HTTP and WebSocket clients forwards everything, and a draft of the recorded conversations can be read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_streams_of_text_are_drafted(server: str) -> None:
 
 
 async def test_what_is_said_over_websocket_is_heard_and_arrives() -> None:
-    """A client that offers compression, which the server would take, and a message in two frames."""
+    """A client that offers compression, which the server would accept, and a message in two frames."""
 
     async def echo(socket: ServerConnection) -> None:
         async for message in socket:
@@ -119,11 +119,11 @@ async def test_what_is_said_over_websocket_is_heard_and_arrives() -> None:
         (True, None),
         (False, None),
     ]
-    assert notes[-1] == "client 1 has left, after 4 messages"
+    assert notes[-1] == "client 1 has disconnected after 4 messages"
 
 
 async def test_a_client_that_leaves_a_stream_is_told() -> None:
-    """A stream without an end: it is heard as far as it came, and makes no draft."""
+    """A stream without an end is recorded as far as it came, and yields no draft."""
 
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -142,8 +142,8 @@ async def test_a_client_that_leaves_a_stream_is_told() -> None:
     async with server:
         talks = await heard_by_proxy(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", glance, notes)
     assert [(each.cut, [said.text for said in each.said]) for each in talks] == 3 * [(True, ["first"])]
-    assert notes[-1] == "GET /news: HTTP 200, without its end"
-    with pytest.raises(UserError, match="an answer did not come to its end"):
+    assert notes[-1] == "GET /news: HTTP 200, incomplete"
+    with pytest.raises(UserError, match="an answer is incomplete"):
         draft(talks)
 
 
@@ -171,7 +171,7 @@ async def test_what_cannot_be_passed_on_is_told() -> None:
 
 
 async def test_a_client_that_says_too_much_beside_an_answer_is_ended() -> None:
-    """It is not read on: what it says meanwhile would have to be kept."""
+    """The proxy stops reading, because it would have to keep what the client sends meanwhile."""
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
@@ -202,15 +202,15 @@ async def test_what_is_kept_of_a_conversation_is_bounded(server: str, monkeypatc
     talks = await heard_by_proxy(server, read_letters, notes)
     assert [[said.text for said in talk.said] for talk in talks] == 3 * [list("lett")]
     assert notes[1:3] == [
-        "4 messages of one conversation are kept, and what follows is not",
-        "GET /letters: HTTP 200, without its end",
+        "only the first 4 messages of one conversation are kept",
+        "GET /letters: HTTP 200, incomplete",
     ]
-    with pytest.raises(UserError, match="an answer did not come to its end"):
+    with pytest.raises(UserError, match="an answer is incomplete"):
         draft(talks)
 
 
 async def test_what_is_kept_of_all_conversations_is_bounded(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests that are answered, but never three of one sort."""
+    """Answered requests, but never three of the same kind."""
 
     async def crawl(url: str) -> None:
         async with client_of(url) as client:
@@ -219,7 +219,7 @@ async def test_what_is_kept_of_all_conversations_is_bounded(server: str, monkeyp
                     await client.get(f"/{word}/pages")
 
     monkeypatch.setattr(overhearing, "MOST_OCTETS", 7000)
-    with pytest.raises(UserError, match="more than 0 MiB were said before there was a draft"):
+    with pytest.raises(UserError, match="more than 0 MiB were exchanged before there was a draft"):
         await heard_by_proxy(server, crawl)
     monkeypatch.setattr(overhearing, "MOST_OCTETS", 70_000)
     with pytest.raises(TimeoutError):

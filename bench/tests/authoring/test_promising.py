@@ -1,4 +1,4 @@
-"""Limits by a first run leave room above it, hold where they were measured, and loosen nothing."""
+"""Limits from a first run leave room above its results, apply where they were measured, and loosen nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection says is put together within bounds, however it comes."""
+"""The messages of a connection are reassembled within bounds, however they are split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The images that a Dockerfile starts from, and whether a build can have them here."""
+"""The base images of a Dockerfile, and whether a build on this machine can get them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pushbench.building.engine import Engine, EngineFailed
 
 PULL_SECONDS = 60.0
-"""to hear that a registry is out of reach: Docker gives up after 15 s; an image that comes more slowly is in reach"""
+"""to detect an unreachable registry: Docker gives up after 15 s; a pull that takes longer has reached its registry"""
 UNREACHABLE = re.compile(
     r"no such host|network is unreachable|no route to host|connection refused|i/o timeout|Client\.Timeout"
     r"|temporary failure in name resolution|server misbehaving",
@@ -17,7 +17,7 @@ UNREACHABLE = re.compile(
 
 
 def base_images(dockerfile: str, arguments: Mapping[str, str]) -> list[str]:
-    """What the FROM lines of a Dockerfile name, each once, without its own stages; `arguments` replace its defaults."""
+    """The images in the FROM lines of a Dockerfile, each once, without stages. `arguments` override its defaults."""
     values: dict[str, str] = {}
     stages, found = {"scratch"}, []
     for line in dockerfile.splitlines():
@@ -33,9 +33,9 @@ def base_images(dockerfile: str, arguments: Mapping[str, str]) -> list[str]:
 
 
 def out_of_reach(engine: Engine, dockerfile: str, arguments: Mapping[str, str]) -> str | None:
-    """The first image that the engine does not have and whose registry cannot be reached; None when there is none.
+    """The first image that the engine lacks and whose registry cannot be reached, or None.
 
-    An image that a registry in reach refuses, or does not have, is not out of reach: the build is to fail.
+    An image that a reachable registry refuses or lacks does not count: the build should fail.
     """
     for reference in base_images(dockerfile, arguments):
         if engine.image(reference) is None:

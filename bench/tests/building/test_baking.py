@@ -1,4 +1,4 @@
-"""Builds that the engine's own BuildKit cannot do have a builder, for each command that asks for them."""
+"""Builds that the engine's own BuildKit cannot do get a separate builder, whichever command requests them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from tests.support import make_project
 
-# As buildx does: https://github.com/docker/buildx/blob/master/build/opt.go and driver/docker/driver.go
+# Behaves like buildx: https://github.com/docker/buildx/blob/master/build/opt.go and driver/docker/driver.go
 DOCKER = """\
 #!/usr/bin/env python3
 import json, pathlib, sys
@@ -102,5 +102,5 @@ def test_a_build_into_the_engine_needs_none(project: Project, tmp_path: Path) ->
 
 def test_a_builder_that_cannot_be_made_is_told(project: Project, tmp_path: Path) -> None:
     builders(tmp_path, {"default": "docker"}, broken=True)
-    with pytest.raises(UserError, match=r"no builder can be made: ERROR: failed to find driver; .*docker buildx ls"):
+    with pytest.raises(UserError, match=r"no builder can be created: ERROR: failed to find driver; .*docker buildx ls"):
         baked(project, "archive")

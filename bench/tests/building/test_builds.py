@@ -1,4 +1,4 @@
-"""A build is done once for the same sources, and counts only when it is whole."""
+"""A build runs once for the same sources, and counts only if it is complete."""
 
 from __future__ import annotations
 

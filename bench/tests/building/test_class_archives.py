@@ -1,4 +1,4 @@
-"""Servers on the JVM start from an archive of their classes: the same for the same server, and never a condition."""
+"""Servers on the JVM start from a class archive: identical for the same server, and never required."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def unpacked(tmp_path: Path) -> Path:
 
 
 def start(folder: Path, *options: str) -> str:
-    """What the program prints, started by the path that its archive was made by."""
+    """The output of the program, started with the path that its archive was made with."""
     return run(folder.parent, "java", *options, "-XX:SharedArchiveFile=server/server.jsa", "-jar", "server/server.jar")
 
 

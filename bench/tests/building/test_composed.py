@@ -1,4 +1,4 @@
-"""A compose file that asks for more than a trial gives is refused with its line, and what is left is what was asked."""
+"""A compose file that asks for more than a trial gives is refused with its line; others get what they ask for."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ volumes:
 
 
 class Composing(Engine):
-    """An engine that makes a model of plain files: what it does with short forms, a test says by `changed`."""
+    """An engine that makes a model of plain files; a test sets the results of short forms by `changed`."""
 
     def __init__(self, changed: dict[str, Any] | None = None, said: str | None = None) -> None:
         super().__init__("docker", "1")
@@ -135,8 +135,8 @@ HOSTILE = {
     "cap_add: [ALL]": "cap_add: a system cannot have this",
     'security_opt: ["seccomp=unconfined"]': "security_opt: a system cannot have this",
     "volumes_from: [db]": "volumes_from: a system cannot have this",
-    "env_file: /etc/shadow": "env_file: a system cannot have this; write the values below environment",
-    "extends: {file: /etc/passwd, service: x}": "extends: a system cannot have this; write what it has into this file",
+    "env_file: /etc/shadow": "env_file: a system cannot have this; write the values under environment",
+    "extends: {file: /etc/passwd, service: x}": "extends: a system cannot have this; copy its content into this file",
     "provider: {type: sh}": "provider: a system cannot have this",
     "restart: always": "restart: a system cannot have this; remove it: a part that ends is the result of the trial",
     "cpuset: '0'": "cpuset: a system cannot have this; remove it: all parts share the CPUs of the server",
@@ -171,7 +171,7 @@ def test_what_a_file_cannot_have_is_refused(tmp_path: Path, line: str) -> None:
         (
             ('"data:/data"', '"data:/data"'),
             {"volumes.data": {"name": f"{MODEL}_data", "driver_opts": {"type": "none", "o": "bind", "device": "/"}}},
-            "compose.yml:14: volumes.data: a volume with driver_opts; leave it empty: it is made for each trial",
+            "compose.yml:14: volumes.data: a volume with driver_opts; leave it empty: each trial creates it",
         ),
         (
             ("  data:\n", "  data: {external: true}\n"),
@@ -193,9 +193,9 @@ def test_what_a_file_cannot_have_is_refused(tmp_path: Path, line: str) -> None:
         (
             ("build: proxy", "build: https://x.org/y.git"),
             {},
-            "compose.yml:3: services.proxy.build: a build of variables",
+            "compose.yml:3: services.proxy.build: a build that uses variables",
         ),
-        (("build: proxy", "build: $PLACE"), {}, "compose.yml:3: services.proxy.build: a build of "),
+        (("build: proxy", "build: $PLACE"), {}, "compose.yml:3: services.proxy.build: a build that uses "),
         (
             ("build: proxy", "build: {context: proxy, dockerfile: ../app/Dockerfile}"),
             {},
@@ -259,7 +259,7 @@ def test_links_that_lead_out_are_refused(tmp_path: Path) -> None:
         resolved(Composing(), server, GIB)
     (server.folder / "compose.yml").rename(tmp_path / "compose.yml")
     (server.folder / "compose.yml").symlink_to(tmp_path / "compose.yml")
-    with pytest.raises(UserError, match=r"compose.yml: is a link out of chat"):
+    with pytest.raises(UserError, match=r"compose.yml: links to a file outside of chat"):
         resolved(Composing(), server, GIB)
 
 

@@ -1,4 +1,4 @@
-"""The image of k6 has what the k6 operator runs in it, and nothing else: docs/containers.md."""
+"""The k6 image contains the programs that the k6 operator runs in it, and no others: docs/containers.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPERATOR_1_5 = (
     'mkdir -p $(dirname /tmp/w.tar) && k6 archive scenarios/{suite}.js -e URL="ws://a" -O /tmp/w.tar && '
     "k6 inspect --execution-requirements /tmp/w.tar 2> /tmp/k6logs ; ! cat /tmp/k6logs | grep 'level=error'"
 )
-"""what its initializer runs: pkg/resources/jobs/initializer.go of grafana/k6-operator"""
+"""the command of its initializer: pkg/resources/jobs/initializer.go of grafana/k6-operator"""
 RUNNER = "if [ ! -f /home/k6/scenarios/{suite}.js ]; then exit 1; fi;\nk6 version"
 
 pytestmark = [

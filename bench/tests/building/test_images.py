@@ -1,4 +1,4 @@
-"""Images are named by what they are built of, defined by every server.yml alone, and the same for the same sources."""
+"""Images are named by their sources, defined by each server.yml alone, and identical for identical sources."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def contents(engine: Engine, image: str, archive: Path) -> str:
 
 
 def builder_version() -> tuple[int, ...]:
-    """Of BuildKit: from 0.13 on it can give the files of a layer the times of their source."""
+    """The version of BuildKit. From 0.13 on, it can give the files of a layer the times of their source."""
     said = subprocess.run(["docker", "buildx", "inspect"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"BuildKit version:\s+v(\d+)\.(\d+)", said)
     return tuple(map(int, found.groups())) if found else (0,)
@@ -154,7 +154,7 @@ def test_a_dockerfile_names_the_images_that_it_starts_from() -> None:
 
 
 class Lacking(Engine):
-    """An engine that has no image and cannot pull any, for the reason that it is given; None: it can pull."""
+    """An engine without images. Each pull fails with the error `said`, or succeeds if it is None."""
 
     def __init__(self, said: EngineFailed | None) -> None:
         super().__init__("docker", "1")
@@ -193,7 +193,7 @@ def test_an_image_is_lacking_only_where_no_registry_is_in_reach(said: EngineFail
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine")
 @pytest.mark.parametrize("name", ["node-ws", "go", "spring-websocket"])
 def test_the_same_sources_give_the_same_image(tmp_path: Path, name: str) -> None:
-    """Built twice without a cache, from two copies whose files have other times."""
+    """It is built twice without a cache, from two copies whose files have different times."""
     assert ENGINE
     [server] = [each for each in read_catalog(CHECKOUT.servers) if each.id == name]
     spec = server.spec.image

@@ -1,4 +1,4 @@
-"""What a registry does not deliver is told apart: not there, not allowed, too slow; what passes is tried again."""
+"""Failed pulls are distinguished: absent, not allowed, too slow. A pull with a temporary failure is repeated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ needs_engine = [
 
 
 class Answers(Engine):
-    """Says what it is told to, one answer a pull; None is a success."""
+    """An engine with one prepared answer per pull; None is a success."""
 
     def __init__(self, *answers: EngineFailed | None) -> None:
         super().__init__("docker", "1")
@@ -46,7 +46,7 @@ def test_what_passes_is_tried_again_with_growing_waits_and_told() -> None:
     busy = EngineFailed("Get https://ghcr.io/v2/: net/http: TLS handshake timeout")
     _, waits, notes = pulled(busy, EngineFailed("received unexpected HTTP status: 503 Service Unavailable"), None)
     assert waits == list(WAITS[:2])
-    assert notes[0] == f"x:1: {busy}; once more in 5 s"
+    assert notes[0] == f"x:1: {busy}; retrying in 5 s"
     with pytest.raises(PullFailed, match="in time"):
         pulled(*[busy] * 4)
 
@@ -99,7 +99,7 @@ def test_a_pull_that_took_too_long_is_not_repeated() -> None:
 
 @pytest.fixture
 def pushed(tmp_path: Path) -> Iterator[tuple[Registry, str]]:
-    """A registry with one tiny image, and its name; the engine has it no longer."""
+    """A registry with one tiny image, and the image's name. The engine no longer has the image."""
     assert ENGINE
     registry = Registry()
     with registry.served() as host:

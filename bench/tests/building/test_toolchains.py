@@ -1,4 +1,4 @@
-"""Which installed toolchain satisfies a specifier, and what is said when none does."""
+"""Which installed toolchain satisfies a specifier, and the message if none does."""
 
 from __future__ import annotations
 

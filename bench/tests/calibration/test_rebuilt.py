@@ -87,7 +87,7 @@ def test_the_same_change_is_the_same_commit_and_leaves_the_index_alone(project: 
 
 
 def test_a_server_without_such_a_change_is_named(project: Project) -> None:
-    with pytest.raises(UserError, match="x: there is no such change of it: layout"):
+    with pytest.raises(UserError, match="x: the change layout does not apply to it"):
         measured(project, "layout")
 
 
@@ -99,6 +99,6 @@ def test_added_comparisons_count_from_then_on(tmp_path: Path, capsys: pytest.Cap
         assert text.startswith(f"Of {number + 1} real comparisons of a server with itself")
     assert len(list((tmp_path / "corpus").glob("*.json"))) == 2
     run = store.write_record(tmp_path / "out", make_record([make_trial("node-ws")]))
-    with pytest.raises(UserError, match="no comparison whose answer is known"):
+    with pytest.raises(UserError, match="not a comparison with a known answer"):
         add([run], into=tmp_path / "corpus")
     assert len(list((tmp_path / "corpus").glob("*.json"))) == 2

@@ -1,4 +1,4 @@
-"""A server that runs elsewhere has an address, which has no secret in it, and nothing that is built or started."""
+"""A server that runs elsewhere has an address without secrets, and nothing to build or start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declared protocols: what the generator gets, and what is wrong with a file, with its line."""
+"""Declared protocols: the declaration for the generator, and the errors of a file, each with its line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ secrets:
 
 
 def wrong(tmp_path: Path, text: str) -> str:
-    """What is said about a file."""
+    """The error message for a file, without its path."""
     file = tmp_path / "protocol.yml"
     file.write_text(text)
     with pytest.raises(UserError) as raised:
@@ -57,7 +57,7 @@ def wrong(tmp_path: Path, text: str) -> str:
 
 @pytest.mark.parametrize("name", sorted(file.parent.name for file in EXAMPLES.glob("*/protocol.yml")))
 def test_the_examples_are_what_the_generators_tests_play(name: str) -> None:
-    """PUSHBENCH_GOLDEN=write writes them."""
+    """PUSHBENCH_GOLDEN=write updates the compiled examples."""
     declaration = read_protocol(EXAMPLES / name / "protocol.yml").declaration
     text = json.dumps(declaration.model_dump(exclude_defaults=True), indent=2) + "\n"
     file = COMPILED / f"{name}.json"
@@ -119,29 +119,29 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ("websocket:", "socket:", "1: "),
         ("open: {acknowledged: {/type: welcome}}", "open: {}", "4: open: expected send, acknowledged, or both"),
         ('"user": "{client}"}', '"user": "{clint}"}', "6: join.send: no value {clint} here; did you mean {client}?"),
-        ('"user": "{client}"}', '"user": {client}', "6: join.send: with values in their places it is no JSON"),
+        ('"user": "{client}"}', '"user": {client}', "6: join.send: not JSON with values filled in"),
         ("{/type: joined, /user", "{type: joined, /user", "7: join.acknowledged"),
         ('"id": "{id}", ', "", "9: message.send: no {id}"),
-        ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
+        ('"at": {time}, ', "", "12: message.time: clients send no {time}"),
         ("  id: /id\n", "", "8: message: id: missing"),
         (
             "websocket:",
             "format: msgpack\nwebsocket:\n  separator: x",
-            "3: websocket.separator: a frame of MessagePack is",
+            "3: websocket.separator: a MessagePack frame is",
         ),
         ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
         ("open: {", "open:\n - {}\n - {", "5: open.0: expected send, acknowledged, or both"),
-        ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: with values in their places"),
+        ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: not JSON with values"),
         ("open: {", "open:\n - {acknowledge: {/a: b}}\n - {", "5: open.0.acknowledge: unknown key; did you mean ackno"),
         ("  - {/type: pong}", "  - '{\"type\": {any}}'", "19: ignore.1: no {any} in a whole message"),
         ("  path: /chat", "  separator: x\n  terminator: x\n  path: /chat", "1: websocket: expected separator or term"),
         ("  path: /chat", "  terminator: ''\n  path: /chat", "2: websocket.terminator: String should have at least 1"),
-        ("{/body: /text}", "{/body: /txt}", "13: message.same./body: the pointer /txt finds nothing in what is sent"),
-        ("{/body: /text}", "[/type, /txt]", "13: message.same.1: the pointer /txt finds nothing in what is sent"),
+        ("{/body: /text}", "{/body: /txt}", "13: message.same./body: `send` has no value at /txt"),
+        ("{/body: /text}", "[/type, /txt]", "13: message.same.1: `send` has no value at /txt"),
         ("  received: {/type: chat}", "  received: chat", "10: message.received: expected values at JSON pointers"),
         ("  received: {/type: chat}", "  received: {}", "10: message.received: expected at least one value"),
         (", every_seconds: 20", "", "15: keep_alive: expected send with every_seconds"),
-        ("  - {/type: pong}", '  - {/type: "p{any}"}', "19: ignore.1./type: {any} stands alone"),
+        ("  - {/type: pong}", '  - {/type: "p{any}"}', "19: ignore.1./type: {any} stands for a whole value"),
         (
             '"user": "{client}"}',
             '"user": "{row:user}"}',
@@ -168,7 +168,7 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (
             "{env: PUSHBENCH_SECRET_TOKEN}",
             "{env: PUSHBENCH_SECRET_LINES}",
-            "21: secrets.token: what PUSHBENCH_SECRET_LINES has is not one line",
+            "21: secrets.token: the secret from PUSHBENCH_SECRET_LINES is not one line",
         ),
         ("{env: PUSHBENCH_SECRET_TOKEN}", "{env: GITHUB_TOKEN}", "21: secrets.token.env: "),
         ("  token: {", "  other: {", "3: websocket.headers.Authorization: no secret 'token'"),
@@ -263,19 +263,19 @@ def test_streams_and_answers_are_read(tmp_path: Path) -> None:
         (TOKENS, "sse:\n", "sse:\n  method: GET\n", "9: message.send: a GET has no body"),
         (TOKENS, "sse:\n", "sse:\n  method: PUT\n", "2: sse.method: "),
         (TOKENS, '  received: {/choices/0/delta/content: "{any}"}\n', "", "7: message: received: missing"),
-        (TOKENS, "  id: /id\n", "  id: /id\n  receivers: others\n", "11: message.receivers: only members of groups"),
+        (TOKENS, "  id: /id\n", "  id: /id\n  receivers: others\n", "11: message.receivers: applies only to groups"),
         (
             TOKENS,
             "error:",
             "leave: '{}'\nerror:",
-            "12: leave: only members of groups have it, over websocket; found sse",
+            "12: leave: applies only to groups over websocket; found sse",
         ),
-        (TOKENS, "error:", "open: {send: '{}'}\nerror:", "12: open: only members of groups"),
-        (TOKENS, "error:", "join: {send: '{}'}\nerror:", "12: join: only members of groups"),
-        (TOKENS, "error:", "keep_alive: {send: '{}', every_seconds: 1}\nerror:", "12: keep_alive: only members"),
-        (PLAIN, "format: text", "format: msgpack", "2: format: MessagePack is spoken over websocket only; found sse"),
+        (TOKENS, "error:", "open: {send: '{}'}\nerror:", "12: open: applies only to groups"),
+        (TOKENS, "error:", "join: {send: '{}'}\nerror:", "12: join: applies only to groups"),
+        (TOKENS, "error:", "keep_alive: {send: '{}', every_seconds: 1}\nerror:", "12: keep_alive: applies only"),
+        (PLAIN, "format: text", "format: msgpack", "2: format: MessagePack works over websocket only; found sse"),
         (PLAIN, "event-id", "/n", "1: sse.number: the format is text: expected event-id"),
-        (TOKENS, "same: {/text: /prompt}", "same: [/text]", "11: message.same.0: the pointer /text finds nothing"),
+        (TOKENS, "same: {/text: /prompt}", "same: [/text]", "11: message.same.0: `send` has no value at /text"),
         (
             TOKENS,
             "PUSHBENCH_SECRET_TOKEN",
@@ -284,11 +284,11 @@ def test_streams_and_answers_are_read(tmp_path: Path) -> None:
         ),
         (ORDERS, "method: PUT", "method: HEAD", "3: http.method: "),
         (ORDERS, "status: 201", "status: 101", "4: http.status: "),
-        (ORDERS, '"{id}"', '"{client}"', "7: message.id: what is sent has no {id}"),
-        (ORDERS, "  id: /order", "  time: /order", "7: message.time: what is sent has no {time}"),
+        (ORDERS, '"{id}"', '"{client}"', "7: message.id: clients send no {id}"),
+        (ORDERS, "  id: /order", "  time: /order", "7: message.time: clients send no {time}"),
         (ORDERS, "http:", "ignore: [{/a: b}]\nhttp:", "1: ignore: a request has one answer"),
-        (ORDERS, '  send: \'{"order": "{id}"}\'\n  id: /order\n', "  same: [/a]\n", "6: message.same: nothing is sent"),
-        (ORDERS, '"{id}"}', '"{id}"', "6: message.send: with values in their places it is no JSON"),
+        (ORDERS, '  send: \'{"order": "{id}"}\'\n  id: /order\n', "  same: [/a]\n", "6: message.same: there is no"),
+        (ORDERS, '"{id}"}', '"{id}"', "6: message.send: not JSON with values filled in"),
     ],
 )
 def test_a_mistake_about_requests_is_told_with_its_line(
@@ -336,12 +336,12 @@ def test_clients_have_rows(tmp_path: Path) -> None:
     ("table", "said"),
     [
         ("name\nAnn\n", "protocol.yml:6: join.send: no column 'user'; known in the file of `rows`: name"),
-        ("", "users.csv: expected different names of columns in the first line, and a row"),
-        ("user\n", "users.csv: expected different names of columns in the first line, and a row"),
-        ("user,user\na,b\n", "users.csv: expected different names"),
-        ("User\nAnn\n", "users.csv:1: expected names of columns such as user"),
+        ("", "users.csv: expected distinct column names in the first line, and at least one row"),
+        ("user\n", "users.csv: expected distinct column names in the first line, and at least one row"),
+        ("user,user\na,b\n", "users.csv: expected distinct column names"),
+        ("User\nAnn\n", "users.csv:1: expected column names such as user"),
         ("user\nAnn\n\nBo,17\n", "users.csv:4: expected 1 values, found 2"),
-        ("user\nAnn\n''\x07\n", "users.csv:3: a value that is empty, or no line of text"),
+        ("user\nAnn\n''\x07\n", "users.csv:3: a value that is empty, or not one line of text"),
         ('user\n"Ann\n', "users.csv:2: not CSV"),
         ("user\n" + "x" * (1 << 20), "users.csv: larger than 1,048,576 bytes"),
     ],
@@ -387,6 +387,6 @@ def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:
     assert declared and declared.declaration.format == "text"
     (server.folder / "protocol.yml").write_text(ORDERS)
     with pytest.raises(
-        UserError, match=r"protocol\.yml:1: http: the suite tiny plays protocols over websocket: `suite`"
+        UserError, match=r"protocol\.yml:1: http: the suite tiny plays protocols over websocket: choose another `suite`"
     ):
         suite.check(server)

@@ -1,4 +1,4 @@
-"""A server is a folder: found by looking, named by its folder, in as many forms as it declares."""
+"""A server is a folder: discovered, named after the folder, with all variants that it declares."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def test_a_mistake_in_a_server_yml_has_its_line(tmp_path: Path, written: str, in
 
 
 def test_a_folder_has_no_dot_in_its_name(tmp_path: Path) -> None:
-    """Among the changed paths of a pull request, `servers/x.y` is a file."""
+    """In the changed paths of a pull request, `servers/x.y` counts as a file."""
     folder = add_server(make_project(tmp_path), "x").folder
     with pytest.raises(UserError, match="has a dot in its name"):
         read_servers(folder.rename(folder.with_name("x.y")))
 
 
 def described_in(repository: Path, tmp_path: Path) -> Path:
-    """A server of a catalog whose sources are a repository elsewhere."""
+    """A catalog with one server, whose sources are a repository elsewhere."""
     folder = repository / "bench" / "chat"
     project = make_project(tmp_path / "checkout")
     described = add_server(make_project(tmp_path / "other"), "chat").file.read_text()

@@ -1,4 +1,4 @@
-"""Templates: their parts, and the JSON that they make."""
+"""Templates: their parts, and the JSON that they produce."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL = ("group", "client", "id", "time", "text", "secret", "any")
 
 
 def written(template: Template) -> str:
-    """The template as text again."""
+    """The template converted back to text."""
     shown = [part.literal or f"{{{part.value or f'secret:{part.secret}'}}}" for part in template]
     return "".join(shown)
 
@@ -45,7 +45,7 @@ def test_text_has_the_length_that_is_asked_for(length: int) -> None:
         ("{text:0}", "{text:N} needs a number"),
         ("{text:99999}", "from 1 to 32,768"),
         ("{secret}", "no secret None"),
-        ("{secret:nokey}", "no secret 'nokey'; known below `secrets`: key"),
+        ("{secret:nokey}", "no secret 'nokey'; known under `secrets`: key"),
     ],
 )
 def test_what_a_template_may_not_have_is_told(text: str, said: str) -> None:
@@ -69,7 +69,7 @@ def test_json_is_looked_at_with_values_in_their_places() -> None:
 
 @pytest.mark.parametrize("text", ["{id}}", '{"a":{id}{id}}', '{"a" {id}}', "[{id},]", '{"{id}'])
 def test_what_is_no_json_is_told(text: str) -> None:
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not JSON"):
         JsonTemplate(parse(text, ALL))
 
 

@@ -20,7 +20,7 @@ GONE = pull_request(head={"sha": "a" * 40, "repo": None})
 )
 @pytest.mark.parametrize("payload", [pull_request(fork=True), DEPENDABOT, GONE, {"pull_request": {}}])
 def test_a_stranger_is_refused_on_another_machine(payload: dict[str, Any], label: str) -> None:
-    with pytest.raises(UserError, match=r"not measured: .* no GitHub-hosted machine; leave out runs-on"):
+    with pytest.raises(UserError, match=r"not measured: .* not a GitHub-hosted machine; leave out runs-on"):
         require_admitted(REPOSITORY, payload, label)
 
 

@@ -130,7 +130,7 @@ def test_a_server_that_runs_elsewhere_gets_no_load_of_the_machine(project: Proje
 def test_a_link_that_leads_out_of_the_folder_is_refused(project: Project, own: Path) -> None:
     (own / "bench" / "mine" / "secret").symlink_to("/etc/passwd")
     commit(own)
-    with pytest.raises(UserError, match="cannot be taken over"):
+    with pytest.raises(UserError, match="cannot be copied"):
         adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())
 
 

@@ -290,7 +290,7 @@ def test_a_repository_without_issues_gets_a_sentence(nights: Nights) -> None:
     nights.double.issues_off = True
     nights.play(measured("node-ws", SLOW))
     assert (nights.double.issues, nights.told) == ([], [])
-    assert "this repository has no issues" in nights.notes[-1]
+    assert "issues are disabled in this repository" in nights.notes[-1]
 
 
 def test_hostile_words_of_a_record_do_nothing(nights: Nights) -> None:

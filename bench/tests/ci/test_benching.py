@@ -105,7 +105,7 @@ def test_a_command_that_cannot_be_meant_is_an_error_with_its_last_line(project: 
 def test_a_command_that_is_killed_is_an_error(project: Project) -> None:
     prepare(project, make_record([]))
     [step] = bench(project, plan("killed")).play().steps
-    assert (step.outcome, step.said) == ("error", "ended with code -9 and said nothing")
+    assert (step.outcome, step.said) == ("error", "ended with code -9, without a message")
 
 
 def test_a_run_that_was_cut_is_unfinished_and_its_record_is_kept(project: Project) -> None:

@@ -59,7 +59,7 @@ def test_twelve_publishers_at_once_lose_nothing(remote: Path, tmp_path: Path) ->
         record = each.record
         assert f"records/{record.id}.json.gz" in files
         assert f"history/{record.environment.key}/{record.suite}/{record.profile}/{record.id}.json" in files
-    assert any("somebody else was first" in line for line in said), "they did not even meet"
+    assert any("another push was first" in line for line in said), "they did not even meet"
 
 
 def test_publishing_twice_changes_nothing(remote: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_night_searches_as_many_servers_as_it_has_time_for(able: Project, tmp_
     assert step.arguments[:3] == ["capacity", "--suite", "tiny"]
     assert step.arguments[-2:] == ["--max-time", "300s"]
     assert len(step.servers) == 3
-    assert step.why == "what it carries; every server has its turn within 2 nights"
+    assert step.why == "what it carries; every server gets its turn within 2 nights"
     assert f"capacity in the suite tiny: {', '.join(step.servers)}" in of_plan(plan).replace("Capacity", "capacity")
 
 
@@ -189,14 +189,14 @@ def change(name: str, changed: Callable[[Any], object]) -> Callable[[Path], None
     ("wrong", "said"),
     [
         (lambda folder: (folder / "1.judged.json").unlink(), "1.judged.json is missing"),
-        (lambda folder: (folder / "1.capacity.json").write_text("{"), "1.capacity.json is no JSON document"),
-        (change("1.judged.json", lambda it: it.update(record="20261101T101500Z-0")), "it is of another search"),
+        (lambda folder: (folder / "1.capacity.json").write_text("{"), "1.capacity.json is not a JSON document"),
+        (change("1.judged.json", lambda it: it.update(record="20261101T101500Z-0")), "it belongs to another search"),
         (change("1.judged.json", lambda it: it.update(servers=[])), "it has other servers or numbers"),
         (
             change("1.judged.json", lambda it: it["servers"][0]["now"].update(carried=9000)),
             "it has other servers or numbers",
         ),
-        (change("1.judged.json", lambda it: it.update(outcome="pass")), "a server fails, and it does not"),
+        (change("1.judged.json", lambda it: it.update(outcome="pass")), "a server fails, but the verdict does not"),
         (change("result.json", lambda it: it["steps"][0].update(outcome="pass")), "another outcome than 1.judged"),
         (change("result.json", lambda it: it["steps"][0].update(measured=1)), "names the search 1 for another step"),
     ],
@@ -286,5 +286,5 @@ def test_a_search_of_another_commit_is_not_gone_on_with(tmp_path: Path) -> None:
     left = done.model_copy(update={"outcome": "gave-way", "searched": None})
     plan = planned(steps=[SEARCH, SEARCH])
     before = Results(result_of(other).model_copy(update={"plan": plan, "steps": [done, left]}), {}, {1: other})
-    with pytest.raises(UserError, match="is not one of a push or night: its records"):
+    with pytest.raises(UserError, match="does not fit a push or a night: records"):
         taken_up(left_by(before, tmp_path / "left"))

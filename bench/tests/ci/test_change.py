@@ -66,7 +66,7 @@ def test_a_maintainer_names_the_commit_of_a_fork_and_it_is_fetched(origin: Path,
 
 
 def test_a_fork_that_moved_meanwhile_is_not_measured(origin: Path, clone: Path) -> None:
-    with pytest.raises(UserError, match="it moved meanwhile"):
+    with pytest.raises(UserError, match="it has changed"):
         read_change(clone, of_inputs(origin, pull_request="7", head=git(origin, "rev-parse", "main")))
     with pytest.raises(UserError, match="needs the input head"):
         read_change(clone, of_inputs(origin, pull_request="7"))

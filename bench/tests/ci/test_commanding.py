@@ -73,17 +73,17 @@ def test_anything_else_is_no_command(body: str) -> None:
         ("servres=node-ws", "Did you mean servers?"),
         ("accept servers=node-ws", "accept takes head"),
         ("help head=x", "help takes nothing else"),
-        ("profile=full profile=quick", "profile is there twice"),
+        ("profile=full profile=quick", "profile is given twice"),
         ("servers=a help", '"help" is not understood'),
-        ("servers=", "servers is not"),
-        ("servers=--out", "servers is not"),
-        ("servers=a;id", "servers is not"),
-        ("profile=../x", "profile is not"),
-        ("profile=$(id)", "profile is not"),
-        ("rounds=0", "rounds is not"),
-        ("rounds=1000", "rounds is not"),
-        ("rounds=٣", "rounds is not"),
-        ("head=0123456", "the beginning of a name can be forged"),
+        ("servers=", 'servers is "'),
+        ("servers=--out", 'servers is "'),
+        ("servers=a;id", 'servers is "'),
+        ("profile=../x", 'profile is "'),
+        ("profile=$(id)", 'profile is "'),
+        ("rounds=0", 'rounds is "'),
+        ("rounds=1000", 'rounds is "'),
+        ("rounds=٣", 'rounds is "'),
+        ("head=0123456", "an abbreviated SHA can be forged"),
         (f"head={HEAD[:39]}", "all 40 digits"),
         (f"head={HEAD.upper()}", "all 40 digits"),
         (f"head={HEAD}0", "all 40 digits"),
@@ -131,7 +131,7 @@ def test_of_a_fork_the_commit_has_to_be_named(known: Known, verb: Any) -> None:
 def test_another_head_is_refused_with_the_present_one(known: Known, pull: Pull) -> None:
     answer = decide(Command("measure", {"profile": "full", "head": OLD}), pull, known)
     assert isinstance(answer, Answer)
-    assert f"not at {OLD} but at {HEAD}. Read it first" in answer.sentence
+    assert f"is at {HEAD}, not at {OLD}. Read that commit first" in answer.sentence
     assert list(answer.examples) == [f"/pushbench profile=full head={HEAD}"]
 
 
@@ -194,7 +194,7 @@ def test_comments_of_bots_and_on_issues_are_ignored(tmp_path: Path) -> None:
     ],
 )
 def test_events_of_comments_are_hostile_until_checked(tmp_path: Path, given: object) -> None:
-    with pytest.raises(UserError, match=r"not understood|not the event of a new comment|no JSON object"):
+    with pytest.raises(UserError, match=r"unexpected form|not the event of a new comment|not a JSON object"):
         read(tmp_path, given)
 
 

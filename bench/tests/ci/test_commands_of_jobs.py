@@ -40,7 +40,7 @@ def test_admit_names_the_artifact_of_the_folder(tmp_path: Path, monkeypatch: pyt
 
 def test_admit_refuses_a_fork_on_another_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = of_job(tmp_path, monkeypatch, "pull_request", pull_request(fork=True))
-    with pytest.raises(UserError, match="no GitHub-hosted machine"):
+    with pytest.raises(UserError, match="not a GitHub-hosted machine"):
         app(["ci", "admit", "--folder", "bench/mine", "--runs-on", "big-machine"], standalone_mode=False)
     assert not output.exists()
 

@@ -165,8 +165,8 @@ def test_where_actions_are_disabled_what_they_may_do_is_not_told() -> None:
     installation.permissions["enabled"] = False
     assert wrong(installation) == {
         "actions": "disabled: no workflow runs",
-        "allowed-actions": "told only where Actions are enabled",
-        "pinned-actions": "told only where Actions are enabled",
+        "allowed-actions": "known only if Actions are enabled",
+        "pinned-actions": "known only if Actions are enabled",
     }
     assert "enabled=true" in installation.finding("actions").fixes[0].command
 
@@ -197,5 +197,5 @@ def test_a_fault_of_github_hides_one_fact_and_says_which() -> None:
     installation = Installation()
     installation.environments[0]["name"] = None
     assert installation.finding("pages-environment").state == "unknown"
-    assert "not what it documents" in installation.finding("pages-environment").said
+    assert "not as documented" in installation.finding("pages-environment").said
     assert list(wrong(installation)) == ["pages-environment"]

@@ -80,8 +80,8 @@ BROKEN: dict[str, tuple[str, Break, str, str]] = {
         "not there: bench:full",
         "gh label create bench:full",
     ),
-    "no-owner": ("codeowners", lambda it: it.files.update({".github/CODEOWNERS": "# * @you\n"}), "nobody", "`* @"),
-    "no-codeowners": ("codeowners", lambda it: it.files.pop(".github/CODEOWNERS"), "nobody", "`* @"),
+    "no-owner": ("codeowners", lambda it: it.files.update({".github/CODEOWNERS": "# * @you\n"}), "no reviewer", "`* @"),
+    "no-codeowners": ("codeowners", lambda it: it.files.pop(".github/CODEOWNERS"), "no reviewer", "`* @"),
     "unknown-owner": (
         "codeowners",
         lambda it: it.owners_errors.append(
@@ -175,7 +175,7 @@ BROKEN: dict[str, tuple[str, Break, str, str]] = {
         lambda it: it.releases.append(
             {"tag_name": "v2.339.0", "published_at": "2026-10-01T00:00:00Z", "draft": False, "prerelease": False}
         ),
-        "a newer one is out for 52 days, of 30",
+        "a newer one has been out for 52 days; GitHub allows 30",
         "Update it on the machine",
     ),
     "never-ran": ("first-run", lambda it: it.runs.clear(), "bench.yml never ran", "gh workflow run bench.yml"),
@@ -190,7 +190,7 @@ BROKEN: dict[str, tuple[str, Break, str, str]] = {
     "failed-report": (
         "first-report",
         lambda it: setattr(it, "reports", [run(43, conclusion="failure")]),
-        "never well",
+        "never succeeded",
         "gh run view 43",
     ),
     "no-images": ("images", lambda it: it.packages.clear(), "no image was pushed", "gh workflow run bench.yml"),

@@ -38,7 +38,7 @@ from tests.ci.events import HEAD, HOSTILE, OLD, pull_request, push, read
     ],
 )
 def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="an event that is not understood: inputs"):
+    with pytest.raises(UserError, match="the event has an unexpected form: inputs"):
         read(tmp_path, "workflow_dispatch", {"inputs": inputs})
 
 
@@ -63,7 +63,7 @@ def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]
     ],
 )
 def test_events_are_hostile_until_checked(tmp_path: Path, name: str, payload: object) -> None:
-    with pytest.raises(UserError, match=r"an event that is not understood|no JSON object"):
+    with pytest.raises(UserError, match=r"the event has an unexpected form|not a JSON object"):
         read(tmp_path, name, payload)
 
 

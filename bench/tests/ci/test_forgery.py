@@ -91,7 +91,7 @@ def test_a_job_of_a_fork_that_is_named_as_the_check_lets_nothing_pass(when: str)
     assert not double.required_passes()
     told(double)
     assert not double.required_passes()
-    assert "Another check run of this commit is called Pushbench" in double.comments[-1]["body"]
+    assert "Another check run of this commit is also called Pushbench" in double.comments[-1]["body"]
 
 
 @pytest.mark.parametrize("event", ["pull_request", "push", "workflow_dispatch"])

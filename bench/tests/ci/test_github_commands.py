@@ -90,7 +90,7 @@ def test_what_strangers_wrote_starts_by_its_full_name_only(known: Known, double:
     assert double.commanded == []
     first, second = replies(double)
     assert f"/pushbench head={HEAD}" in first
-    assert f"not at {OLD} but at {HEAD}" in second
+    assert f"is at {HEAD}, not at {OLD}" in second
     say(double, known, f"/pushbench head={HEAD}", comment=101)
     assert double.commanded == [{"pull_request": "7", "head": HEAD}]
 
@@ -109,7 +109,7 @@ def test_the_same_command_again_names_the_run_while_that_has_not_ended(known: Kn
     say(double, known, "/pushbench profile=full")
     say(double, known, "/pushbench  profile=full ", comment=100)
     assert len(double.commanded) == 1
-    assert "that is already under way" in replies(double)[1]
+    assert "Pushbench: already under way" in replies(double)[1]
     assert f"[Run {FIRST_DISPATCHED + 1}]" in replies(double)[1]
     say(double, known, "/pushbench", comment=101)
     assert len(double.commanded) == 2, "another command is another run"

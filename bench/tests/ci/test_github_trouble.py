@@ -87,10 +87,10 @@ def test_all_requests_together_wait_for_five_minutes_at_most() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bad-credentials", "GitHub answers 401: Bad credentials; is the token that of this job?"),
-        ("not-found", "GitHub answers 404: Not Found; is it there? GitHub also says so where the job lacks `permi"),
-        ("html", "GitHub's answer is not what it documents: text/html; charset=utf-8: Invalid JSON"),
-        ("field-missing", "GitHub's answer is not what it documents: head_sha: Field required"),
+        ("bad-credentials", "GitHub answers 401: Bad credentials; does the token belong to this job?"),
+        ("not-found", "GitHub answers 404: Not Found; does it exist? GitHub also answers 404 if the job lacks `permi"),
+        ("html", "GitHub's answer is not as documented: text/html; charset=utf-8: Invalid JSON"),
+        ("field-missing", "GitHub's answer is not as documented: head_sha: Field required"),
         ("moved-repository", "GitHub answers 301: no reason given; was the repository renamed?"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_missing_permission_is_named_and_not_waited_for() -> None:
 
 def test_the_token_goes_to_no_other_host_for_a_next_page() -> None:
     with recorded("next-page-elsewhere") as recording:
-        with pytest.raises(GitHubError, match="a next page that is not GitHub's"):
+        with pytest.raises(GitHubError, match="a next page outside GitHub's API"):
             recording.github.upsert_comment(12, MARK, NEW)
 
 

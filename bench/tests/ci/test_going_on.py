@@ -36,7 +36,7 @@ root = pathlib.Path(__file__).parent
 whole = json.loads((root / "whole.json").read_text())
 if "--resume" in arguments:
     if (root / "moved").exists():
-        print("cannot be resumed: it was begun in another environment; start a new run", file=sys.stderr)
+        print("cannot be resumed: it was started in another environment; start a new run", file=sys.stderr)
         sys.exit(2)
     path = pathlib.Path(arguments[arguments.index("--resume") + 1])
     known = json.loads(path.read_text())["trials"]
@@ -126,7 +126,7 @@ def test_what_gave_way_goes_on_without_its_comparison(project: Project, tmp_path
     first = play(project, push, 1)
     assert [step.step.kind for step in first.result.steps] == ["run"]
     assert (first.result.plan.base, first.result.plan.images) == (None, sorted(MEASURE.servers))
-    assert first.result.plan.notes[-1] == "gave way, so what its history cannot tell about is not compared"
+    assert first.result.plan.notes[-1] == "gave way, so servers that the history cannot judge are not compared"
     (project.root / "busy").unlink()
     second = play(project, taken_up(left_by(first, tmp_path / "artifact")).result.plan, 2)
     assert [step.outcome for step in second.result.steps] == ["pass"]
@@ -164,7 +164,7 @@ def test_what_cannot_be_resumed_is_measured_from_its_start_and_that_is_said(proj
     assert second.result.outcome == "pass"
     assert len(second.measured[1].record.trials) == len(SERVERS), "it gives way no more, or it might never end"
     [note] = second.result.plan.notes
-    assert note.startswith("step 1 is measured from its start again: cannot be resumed: it was begun in another")
+    assert note.startswith("step 1 is measured again from the start: cannot be resumed: it was started in another")
 
 
 def _unfinished(found: Results) -> Results:
@@ -195,12 +195,12 @@ def test_a_push_can_be_taken_up(tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"path": ".github/workflows/ci.yml"}, "not of .github/workflows/bench.yml"),
-        ({"head_repository": FORK}, "is of another repository"),
-        ({"head_repository": None}, "is of another repository"),
-        ({"head_branch": "mine"}, "is of another branch than main"),
-        ({"event": "pull_request"}, "neither of a push nor a night"),
-        ({"display_title": "bench on demand"}, "neither of a push nor a night"),
-        ({"display_title": f"bench continues 17 at {HEAD} "}, "neither of a push nor a night"),
+        ({"head_repository": FORK}, "comes from another repository"),
+        ({"head_repository": None}, "comes from another repository"),
+        ({"head_branch": "mine"}, "comes from another branch than main"),
+        ({"event": "pull_request"}, "neither a push nor a night"),
+        ({"display_title": "bench on demand"}, "neither a push nor a night"),
+        ({"display_title": f"bench continues 17 at {HEAD} "}, "neither a push nor a night"),
         ({"head_sha": "e" * 40}, "measures eeeeeeeeeeee"),
     ],
 )
@@ -213,7 +213,7 @@ def test_a_run_that_is_no_night_or_push_of_the_default_branch_is_not_taken_up(
 
 @pytest.mark.parametrize("given", [{"head": "e" * 40}, {"first": "1"}])
 def test_inputs_that_contradict_the_run_are_refused(tmp_path: Path, given: dict[str, str]) -> None:
-    with pytest.raises(UserError, match="the inputs first and head have to say so"):
+    with pytest.raises(UserError, match="set the inputs first and head accordingly"):
         taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
 
 
@@ -260,7 +260,7 @@ def _of_some(*servers: str) -> Step:
     ],
 )
 def test_a_forged_plan_is_refused(tmp_path: Path, forged: Plan, what: str) -> None:
-    with pytest.raises(UserError, match=f"is not one of a push or night: its {what}$"):
+    with pytest.raises(UserError, match=f"does not fit a push or a night: {what}$"):
         taken_up(left_by(partial(forged), tmp_path / "artifact"))
 
 
@@ -285,7 +285,7 @@ def _cut(content: bytes) -> bytes:
 def test_what_is_no_result_is_refused_with_a_sentence(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
     double = left_by(partial(), tmp_path / "artifact")
     double.artifacts["results"] = spoil(double.artifacts["results"])
-    with pytest.raises(UserError, match="left no results to go on with: "):
+    with pytest.raises(UserError, match="left no results to continue from: "):
         taken_up(double)
 
 

@@ -120,7 +120,7 @@ def test_a_load_that_brings_more_than_its_image_is_undone(
     engine = FakeEngine({"python:3.12-slim"}, set(), extra)
     before = engine.tags()
     own = alpha(project).reference()
-    with pytest.raises(UserError, match=f"brought {next(iter(extra))}, not .* alone"):
+    with pytest.raises(UserError, match=f"contains {next(iter(extra))}, not .* alone"):
         load(engine, write(tmp_path / "alpha.tar", buildx(tags=[own])), alpha(project))
     assert engine.tags() == before
 

@@ -51,7 +51,7 @@ def test_of_a_fork_it_is_said_who_confirms_it_and_how(tmp_path: Path) -> None:
     part = only(intended(compared(arms("node-ws", cpu=0.15)), untrusted=True))
     assert "a maintainer confirms it with `/pushbench accept head=<sha>`" in part.how
     limits = only(intended(make_record([measured("node-ws", SLOW)]), make_thresholds(tmp_path), untrusted=True))
-    assert "`limits` takes effect when a maintainer has it on the default branch" in limits.how
+    assert "`limits` takes effect when a maintainer merges it into the default branch" in limits.how
     assert "/pushbench accept" not in limits.how, "which reads nothing but what is below accepted"
 
 
@@ -100,7 +100,7 @@ def test_a_value_without_digits_is_no_crash(tmp_path: Path) -> None:
 def test_a_line_that_accepts_too_little_is_replaced(promises: dict[str, str], file: str) -> None:
     record = compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)])
     part = only(intended(record, promises=promises))
-    assert part.how.startswith(f"It takes the place of what accepts too little, {file}:30.")
+    assert part.how.startswith(f"It replaces what accepts too little: {file}:30.")
 
 
 @pytest.mark.slow

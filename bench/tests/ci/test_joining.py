@@ -161,14 +161,14 @@ def test_results_of_another_plan_are_not_used(tmp_path: Path) -> None:
     for wrong in (foreign, found[1], other):
         joined = join(plan, found | {2: wrong}, judge_of(tmp_path))
         assert joined.result.outcome == "unfinished"
-        assert "its results are of another plan" in joined.result.plan.notes[0]
+        assert "its results belong to another plan" in joined.result.plan.notes[0]
 
 
 def test_records_that_are_not_of_one_run_are_refused(tmp_path: Path) -> None:
     plan = planned()
     other = subject(2, "spring-stomp", parameters={"board_size": 20})
     found = all_left(plan, tmp_path) | {2: left(plan, 2, tmp_path, control(2), other)}
-    with pytest.raises(UserError, match="not of one run: they differ in parameters"):
+    with pytest.raises(UserError, match="of different runs: they differ in parameters"):
         join(plan, found, judge_of(tmp_path))
 
 

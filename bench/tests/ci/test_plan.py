@@ -82,7 +82,7 @@ def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, ca
     assert commands(plan)[0] == "run --suite tiny --profile full"
     assert commands(plan)[1].endswith(" --profile compare --max-time 10m")
     assert plan.event == "schedule", "a point of the trend, also where a user started it"
-    assert control.why.endswith("every server has its turn within 3 nights")
+    assert control.why.endswith("every server gets its turn within 3 nights")
     nights = {make_plan(event, catalog, None, Settings(), date(2026, 11, day)).steps[1].servers[0] for day in (1, 2, 3)}
     assert nights == {"alpha", "beta", "gamma"}
 
@@ -94,7 +94,7 @@ def test_a_night_builds_both_arms_apart_where_they_are_processes(
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true"}})
     control = planned(catalog, event, settings=Settings(driver=driver)).steps[-1]
     assert ("--fault" in control.arguments) is apart
-    assert ("built apart" in control.why) is apart
+    assert ("built separately" in control.why) is apart
 
 
 def test_every_server_meets_every_change_that_means_nothing_in_its_turn(catalog: Sequence[Server]) -> None:
@@ -147,7 +147,7 @@ def test_what_is_accepted_of_servers_that_did_not_change_is_named(tmp_path: Path
     event = read(tmp_path, "pull_request", pull_request())
     accepted = frozenset(["alpha", "beta", "unheard-of"])
     plan = planned(catalog, event, "thresholds.yml", "servers/beta/x", accepts_only=True, accepted=accepted)
-    needless = "thresholds.yml accepts a regression of what is not compared: remove the lines of "
+    needless = "thresholds.yml accepts a regression of servers that are not compared: remove the lines of "
     assert plan.notes == [f"{needless}alpha"]
     alone = planned(catalog, event, "thresholds.yml", accepts_only=True, accepted=accepted)
     assert alone.steps == []
@@ -238,9 +238,7 @@ def test_comparisons_share_the_time_of_their_job(tmp_path: Path, catalog: Sequen
     event = read(tmp_path, "pull_request", pull_request())
     plan = planned(catalog, event, *paths, settings=Settings(job_time="15m"))
     assert [step.arguments[-2:] for step in plan.steps] == [["--total-time", "900s"]]
-    assert plan.notes[0].startswith(
-        "3 servers are compared, 10m at most each, in 15 min 00 s together: 5 min 00 s each"
-    )
+    assert plan.notes[0].startswith("3 servers are compared, 10m at most each, 15 min 00 s in total: 5 min 00 s each")
     assert [cost_of(step, Settings(), {}).most for step in plan.steps] == [900.0]
     [one] = [only(step, ["beta"]) for step in plan.steps]
     assert one.arguments[-2:] == ["--total-time", "300s"], "of one of three machines"
@@ -329,7 +327,7 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"servers": "alpah"}})
     with pytest.raises(UserError, match="alpha"):
         planned(catalog, event)
-    with pytest.raises(UserError, match="no server is of the suite 'posts'"):
+    with pytest.raises(UserError, match="no server belongs to the suite 'posts'"):
         planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": {"suite": "posts"}}))
 
 

@@ -46,13 +46,13 @@ def test_pushes_nights_and_what_goes_on_with_them_are_published(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        ({"event": "pull_request"}, "neither of a push nor a night"),
-        (PUSH | {"event": "pull_request"}, "neither of a push nor a night"),
-        (PUSH | {"head_branch": "mine"}, "is of another branch than main"),
-        (PUSH | {"head_repository": FORK}, "is of another repository"),
+        ({"event": "pull_request"}, "neither a push nor a night"),
+        (PUSH | {"event": "pull_request"}, "neither a push nor a night"),
+        (PUSH | {"head_branch": "mine"}, "comes from another branch than main"),
+        (PUSH | {"head_repository": FORK}, "comes from another repository"),
         (PUSH | {"conclusion": "cancelled"}, f"the run {RUN} is cancelled"),
-        (NIGHT | {"display_title": "bench on demand"}, "neither of a push nor a night"),
-        (NIGHT | {"display_title": f"bench pull request 7 at {HEAD}"}, "neither of a push nor a night"),
+        (NIGHT | {"display_title": "bench on demand"}, "neither a push nor a night"),
+        (NIGHT | {"display_title": f"bench pull request 7 at {HEAD}"}, "neither a push nor a night"),
     ],
 )
 def test_nothing_else_is_published_and_it_is_said_why(tmp_path: Path, of: dict[str, Any], said: str) -> None:
@@ -64,7 +64,7 @@ def test_nothing_else_is_published_and_it_is_said_why(tmp_path: Path, of: dict[s
 def test_a_run_that_gave_way_is_published_by_the_one_that_goes_on_with_it(tmp_path: Path) -> None:
     found = published(Double(run=run(**NIGHT), artifacts={"results": artifact(tmp_path, "gave-way")}))
     assert isinstance(found, str)
-    assert "gave way: it is published when another run has gone on with it" in found
+    assert "gave way: it is published when another run has completed it" in found
 
 
 def test_another_default_branch_is_published_as_well(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_another_default_branch_is_published_as_well(tmp_path: Path) -> None:
 def test_results_of_another_commit_and_missing_ones_are_errors(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has no results"):
         published(Double(run=run(**PUSH)))
-    with pytest.raises(UserError, match="its results are of eeeeeeeeeeee"):
+    with pytest.raises(UserError, match="its results are for eeeeeeeeeeee"):
         published(Double(run=run(**PUSH), artifacts={"results": artifact(tmp_path, sha="e" * 40)}))
 
 

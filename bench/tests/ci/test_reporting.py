@@ -67,7 +67,7 @@ def test_the_next_push_updates_the_comment_and_a_person_s_is_left_alone(tmp_path
             [job("plan", "failure", "Plan"), job("bench", "skipped")],
             "failure",
             "failure",
-            "The job `plan` failed in the step `Plan`: what is to be measured could not be planned.",
+            "The job `plan` failed in the step `Plan`: the measurement could not be planned.",
         ),
         (
             [job("images", "failure", "Build and push")],
@@ -206,7 +206,7 @@ def test_a_missing_image_is_named_by_what_the_job_said() -> None:
     double.errors = {len("bench"): ["Process completed with exit code 2.", "no image of node-ws: not in the registry"]}
     told(double)
     body = double.comments[0]["body"]
-    assert "- The job `bench` says: no image of node-ws: not in the registry\n" in body
+    assert "- The job `bench` reports: no image of node-ws: not in the registry\n" in body
     assert "exit code" not in body
 
 

@@ -35,7 +35,7 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command() -> None:
     assert f"\ngh workflow run bench.yml -f pull_request=7 -f head={HEAD}\n" in comment["body"]
     assert f"\n/pushbench head={HEAD}\n" in comment["body"]
     assert "- What changed will be compared with the base: node-ws.\n" in comment["body"]
-    assert "- What is new will be held against the limits in `thresholds.yml`: mine.\n" in comment["body"]
+    assert "- What is new will be checked against the limits in `thresholds.yml`: mine.\n" in comment["body"]
     assert double.statuses[-1]["description"] == "Waiting for a maintainer. Nothing is wrong."
 
 
@@ -80,7 +80,7 @@ def test_dependabot_waits_as_a_fork_does(tmp_path: Path, why: str) -> None:
     double.changes("servers/node-ws/package-lock.json")
     told(double)
     assert double.checks[0]["conclusion"] == "action_required"
-    assert "is of Dependabot" in double.comments[0]["body"]
+    assert "comes from Dependabot" in double.comments[0]["body"]
 
 
 def test_a_pull_request_with_too_many_files_to_list_waits() -> None:
@@ -90,7 +90,7 @@ def test_a_pull_request_with_too_many_files_to_list_waits() -> None:
     double.pulls[0]["changed_files"] = 3000
     told(double)
     assert not double.required_passes()
-    assert "cannot be told from GitHub's list of files" in double.comments[0]["body"]
+    assert "is not clear from GitHub's list of files" in double.comments[0]["body"]
 
 
 def test_the_verdict_of_a_dispatch_makes_the_pull_request_of_a_fork_green(tmp_path: Path) -> None:

@@ -97,22 +97,22 @@ def test_an_archive_of_very_many_files_is_refused() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no zip", b"PK\x03\x04 cut off"])
 def test_what_is_no_archive_is_refused(content: bytes) -> None:
-    with pytest.raises(UserError, match="no zip archive"):
+    with pytest.raises(UserError, match="not a zip archive"):
         unzip(content)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("result.json", b"[" * 100_000, "result.json is no JSON document"),
-        ("result.json", b"\xff", "result.json is no JSON document"),
+        ("result.json", b"[" * 100_000, "result.json is not a JSON document"),
+        ("result.json", b"\xff", "result.json is not a JSON document"),
         ("result.json", b"[]", "result.json is not what a bench job writes"),
         ("result.json", b'{"schema": 2}', "result.json has another schema"),
         ("1.record.json", b"{}", "1.record.json has another schema"),
         ("1.verdict.json", b'{"outcome": "pass"}', "1.verdict.json has another schema"),
-        ("1.record.json", b"NaN", "1.record.json is no JSON document"),
-        ("1.record.json", b'{"a": 1e999}', "1.record.json is no JSON document"),
-        ("1.record.json", b'{"a": ' + b"9" * 5000 + b"}", "1.record.json is no JSON document"),
+        ("1.record.json", b"NaN", "1.record.json is not a JSON document"),
+        ("1.record.json", b'{"a": 1e999}', "1.record.json is not a JSON document"),
+        ("1.record.json", b'{"a": ' + b"9" * 5000 + b"}", "1.record.json is not a JSON document"),
     ],
 )
 def test_another_schema_is_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -131,7 +131,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_a_verdict_of_another_record_is_refused(tmp_path: Path) -> None:
     verdict = json.loads(files(write(tmp_path))["1.verdict.json"])
     content = json.dumps({**verdict, "record": "20261121T101500Z-000000"}).encode()
-    with pytest.raises(UserError, match="of another record"):
+    with pytest.raises(UserError, match="belongs to another record"):
         parse_results({**files(tmp_path), "1.verdict.json": content}, "artifact")
 
 
@@ -155,18 +155,18 @@ def changed(folder: Path, name: str, change: Callable[[Any], object]) -> dict[st
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("1.verdict.json", lambda it: it["limits"][0].update(stage=99), "the stage 99, which is not there"),
-        ("1.verdict.json", lambda it: it["limits"][0].update(server="x"), "'x', which is not there"),
-        ("1.verdict.json", lambda it: it["limits"][0].update(clients=1), "calls the stage 0 otherwise"),
+        ("1.verdict.json", lambda it: it["limits"][0].update(stage=99), "the stage 99, which does not exist"),
+        ("1.verdict.json", lambda it: it["limits"][0].update(server="x"), "'x', which is not in the record"),
+        ("1.verdict.json", lambda it: it["limits"][0].update(clients=1), "describes the stage 0 differently"),
         ("1.verdict.json", lambda it: it.update(servers=[]), "does not judge 'node-ws'"),
-        ("1.verdict.json", lambda it: it["servers"][0].update(outcome="fail"), "amounts to pass, and a server to fail"),
+        ("1.verdict.json", lambda it: it["servers"][0].update(outcome="fail"), "but the worst of its servers is fail"),
         ("1.verdict.json", lambda it: it.update(suite="other"), "another suite"),
-        ("1.record.json", lambda it: it["schedule"]["stages"][0].update(clients=-1), "that cannot be"),
+        ("1.record.json", lambda it: it["schedule"]["stages"][0].update(clients=-1), "an impossible number of clients"),
         ("1.record.json", lambda it: it["trials"][0]["stages"].extend(it["trials"][0]["stages"] * 9), "a trial has"),
         (
             "1.record.json",
             lambda it: it["trials"][0]["validity"]["warnings"].append({"code": "a", "message": "a", "stage": -1}),
-            "a finding is of the stage -1",
+            "a finding names the stage -1",
         ),
         ("1.verdict.json", lambda it: it["limits"][0]["bound"].update(value="1e300"), "a number out of bounds"),
         ("1.verdict.json", lambda it: it["limits"][0]["bound"].update(value="nan"), "a finite number"),
@@ -208,7 +208,7 @@ def test_a_broken_stream_is_a_sentence_whatever_its_compression(method: int) -> 
     archive = bytearray(zipped({"result.json": json.dumps(list(range(3000))).encode()}, method))
     for at in range(45, 400, 7):
         archive[at] ^= 0xFF
-    with pytest.raises(UserError, match="no zip archive"):
+    with pytest.raises(UserError, match="not a zip archive"):
         unzip(bytes(archive))
 
 
@@ -234,5 +234,5 @@ def test_explanations_of_something_else_are_refused(tmp_path: Path, changed: dic
     found = explanation(record.id, function("f", 1e-6, 9e-6)).model_copy(update=changed)
     write(tmp_path, record)
     results.write_measured(tmp_path, 1, record, judge(record, make_thresholds(tmp_path)), [found])
-    with pytest.raises(UserError, match=r"1\.explained\.json is of another record"):
+    with pytest.raises(UserError, match=r"1\.explained\.json belongs to another record"):
         read_results(tmp_path)

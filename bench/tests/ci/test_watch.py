@@ -199,7 +199,7 @@ class TestWithATokenThatListsMachines:
         turns.double.others = [waits(11, minutes=50)]
         turns.turn()
         assert turns.open == {MACHINE}
-        assert "as online, and it takes no job" in turns.double.issues[0]["body"]
+        assert "as online, but it takes no job" in turns.double.issues[0]["body"]
 
     def test_a_token_that_may_not_leaves_the_queue_to_watch(self, turns: Turns) -> None:
         turns.machines = Double(permissions=dict(RIGHTS))
@@ -362,7 +362,7 @@ def test_a_repository_without_issues_gets_a_sentence(turns: Turns) -> None:
     turns.double.others = [waits(11, minutes=50)]
     turns.turn()
     assert turns.told == []
-    assert any("this repository has no issues" in note for note in turns.notes)
+    assert any("issues are disabled in this repository" in note for note in turns.notes)
 
 
 def test_one_part_that_fails_keeps_no_other_from_its_work(turns: Turns) -> None:

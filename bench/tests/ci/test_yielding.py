@@ -81,7 +81,7 @@ def test_trouble_with_github_is_told_once_and_ends_nothing() -> None:
             now += 100.0
             assert queue() is None
     [only] = said
-    assert "so the measurement goes on" in only
+    assert "so the measurement continues" in only
     assert "permissions: actions: read" in only
 
 

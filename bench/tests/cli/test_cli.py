@@ -117,7 +117,7 @@ def test_what_is_not_done_in_a_cluster_is_refused_with_the_reason(
     pushbench: Pushbench, command: list[str], why: str
 ) -> None:
     told = mistake(pushbench(*command, "--driver", "kubernetes"))
-    assert told.startswith(f"pushbench: the driver kubernetes runs and verifies servers: {why}")
+    assert told.startswith(f"pushbench: the driver kubernetes only runs and verifies servers: {why}")
     assert told.endswith("; choose process or docker")
 
 

@@ -151,7 +151,7 @@ def test_judge_refuses_what_cannot_be_compared(checkout: Checkout) -> None:
     checkout.write_capacity(first.model_copy(update={"environment": elsewhere(first.environment)}))
     code, _, err = checkout("judge", "capacity", "--base", "20261110")
     assert code == 2
-    assert "of the environment ba9876543210, and 20261111T101500Z-1a2b3c of 0123456789ab; capacities of two" in err
+    assert "from the environment ba9876543210, and 20261111T101500Z-1a2b3c from 0123456789ab; capacities of two" in err
     checkout.write(make_record([make_trial("node-ws")]))
     assert "latest is the record of a run" in checkout("judge", "capacity", "--base", "latest")[2]
     assert "--base is for a capacity record" in checkout("judge", "latest", "--base", "20261110")[2]
@@ -169,7 +169,7 @@ def test_a_beginning_of_two_searches_wants_more_of_it(checkout: Checkout) -> Non
     checkout.write_capacity(search(29, *THREE))
     code, _, err = checkout("judge", "202611")
     assert code == 2
-    assert "'202611' begins the ids of 2 capacity records; write more of it" in err
+    assert "2 capacity records have ids that begin with '202611'; give more of the id" in err
 
 
 def test_an_interrupted_search_is_judged_and_not_kept(checkout: Checkout) -> None:

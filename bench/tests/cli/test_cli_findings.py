@@ -61,7 +61,7 @@ def test_another_environment_is_refused_and_the_file_stays(checkout: Checkout) -
     code, _, said = checkout(*arguments)
     assert code == 2
     assert said.splitlines()[-1].startswith("pushbench: ")
-    assert "no ranking has both" in said
+    assert "no ranking can contain both" in said
     assert file.read_text() == before
     assert list((checkout.root / "docs" / "measured").iterdir()) == [], "nothing is kept"
 

@@ -318,7 +318,7 @@ def test_a_newest_record_that_cannot_be_read_is_told_with_one_that_can(
     assert call(command) == 2
     said = capsys.readouterr().err
     assert "20261121T101500Z-bbbbbb.json: not a record" in said
-    assert said.endswith(f"; the newest that can be read is {whole.id}: give that id\n")
+    assert said.endswith(f"; the newest readable record is {whole.id}: give that id\n")
 
 
 @pytest.mark.parametrize(

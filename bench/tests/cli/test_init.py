@@ -196,7 +196,7 @@ def test_an_answer_that_cannot_be_meant_is_told_and_nothing_is_written(
 def test_a_name_that_is_taken_stays_its_servers(init: Any, project: Project) -> None:
     (project.servers / "my-chat").mkdir(parents=True)
     _, error = init("--start", START, code=2)
-    assert "Pushbench has another server my-chat" in error
+    assert "Pushbench already has another server my-chat" in error
 
 
 def test_an_exclusion_is_added_once(chat: Path) -> None:
@@ -231,5 +231,5 @@ def test_two_commits_from_before_the_files_are_compared(init: Any, chat: Path, p
     assert measured("HEAD~1") == ("Explain it against Measure it", ["my-chat"], 0), "they are no sources"
     assert measured("HEAD~3") == ("Explain it against Begin", [], 2)
     assert git(chat, "status", "--porcelain", "--branch") == before
-    with pytest.raises(UserError, match="git knows no commit 'v1'"):
+    with pytest.raises(UserError, match="unknown commit 'v1'"):
         measured("v1")

@@ -95,7 +95,7 @@ def await_both(learn: subprocess.Popen[str]) -> None:
     """Wait until the server has both clients: `learn` accepts a client before it connects to the server for it."""
     assert learn.stderr
     for _ in range(2):
-        next(line for line in learn.stderr if "is here" in line)
+        next(line for line in learn.stderr if "has connected" in line)
 
 
 def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_a_server_with_tls_is_heard_by_its_own_authority(tmp_path: Path) -
         hearing = heard_by_proxy(urls.secured, draw, notes, authorities=urls.authorities)
         talks = await asyncio.wait_for(hearing, 20)
         assert '"type": "draw"' in draft(talks)
-        assert notes[1:3] == ["client 0 is here", "client 1 is here"]
+        assert notes[1:3] == ["client 0 has connected", "client 1 has connected"]
         notes.clear()
         with pytest.raises(InvalidMessage):
             await asyncio.wait_for(heard_by_proxy(urls.secured, draw, notes), 20)

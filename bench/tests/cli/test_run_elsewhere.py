@@ -248,7 +248,7 @@ def test_bad_input_is_one_line_before_any_load(
     [
         ([], "x509: certificate signed by unknown authority; --ca FILE trusts another authority"),
         (["--profile", "quick"], "1,000 clients and 10,000 deliveries/s is above the ceiling of 100 clients and 1,000"),
-        (["--ca", __file__], "no certificates in PEM"),
+        (["--ca", __file__], "no PEM certificates"),
         (["--driver", "process"], "--url measures one server: leave out SERVER, --servers, --resume and --driver"),
         (["node-ws"], "--url measures one server: leave out SERVER, --servers, --resume and --driver"),
         (["--name", "My Chat"], "expected small letters, digits and hyphens"),

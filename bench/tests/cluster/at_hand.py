@@ -1,4 +1,4 @@
-"""A Kubernetes cluster with the k6 operator, for tests: started by a program, or the current one of kubectl."""
+"""A Kubernetes cluster with the k6 operator, for tests: started by a program, or the current cluster of kubectl."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOOL = os.environ.get("CLUSTER", "")
 NODES = "3"
 SECONDS = 120.0
 TOOL_SECONDS = 2400.0
-"""for a program that compiles a cluster first"""
+"""enough for a program that first compiles a cluster"""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Cluster:
     kubectl: str
     kubeconfig: str
     pull: str
-    """imagePullPolicy: of images that were copied to the nodes, or that are in a registry"""
+    """imagePullPolicy, which depends on whether images were copied to the nodes or are in a registry"""
     copying: Future[str] | None = None
-    """images to the nodes, beside what else goes on"""
+    """copies further images to the nodes in the background"""
 
     def run(self, *arguments: str, given: Any = None) -> str:
         """Run kubectl, with `given` as JSON on its input."""
@@ -45,7 +45,7 @@ class Cluster:
         return done.stdout
 
     def await_images(self) -> None:
-        """Wait until the nodes have the images that are copied beside what else goes on."""
+        """Wait until the nodes have the images that are copied in the background."""
         if self.copying:
             self.copying.result()
 
@@ -57,7 +57,7 @@ class Cluster:
 
     @contextmanager
     def namespace(self, name: str) -> Iterator[Callable[..., str]]:
-        """A namespace, and kubectl in it."""
+        """Yield kubectl in a new namespace, which is deleted afterwards."""
         self.run("create", "namespace", name)
         try:
             yield lambda *arguments, **given: self.run("--namespace", name, *arguments, **given)
@@ -67,7 +67,7 @@ class Cluster:
 
 @contextmanager
 def cluster_with(images: Sequence[str], later: Callable[[], Sequence[str]]) -> Iterator[Cluster]:
-    """The cluster, whose nodes have the images, and get those for `later`; ended if it was started here.
+    """Yield a cluster whose nodes have `images` and get those of `later`. Stop it if it was started here.
 
     The nodes of the current cluster pull their images from a registry.
     """
@@ -88,7 +88,7 @@ def cluster_with(images: Sequence[str], later: Callable[[], Sequence[str]]) -> I
 
 
 def _up() -> str:
-    """Start the cluster, once more where that fails: nodes that share a machine start at the same time."""
+    """Start the cluster, with one retry: nodes that share a machine start at the same time."""
     try:
         return _tool("up", NODES)
     except AssertionError:

@@ -22,9 +22,9 @@ PROJECT = Project.current()
 class Images:
     k6: str
     node: list[str]
-    """Two servers, which share most of their layers: those are copied once."""
+    """two servers that share most of their layers, which are copied once"""
     later: list[str]
-    """of a server, and of the services"""
+    """images of another server and of the services"""
 
 
 @pytest.fixture(scope="session")
@@ -38,14 +38,14 @@ def found_images() -> Images:
 
 @pytest.fixture(scope="session")
 def making(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[tuple[Path, str]]]:
-    """A checkout with a server of known delays, and its image, which are made while the cluster starts."""
+    """A checkout with a server of known delays, and the server's image. Both are made while the cluster starts."""
     with ThreadPoolExecutor(1) as beside:
         yield beside.submit(make_scripted, tmp_path_factory.mktemp("scripted"))
 
 
 @pytest.fixture(scope="session")
 def cluster(making: Future[tuple[Path, str]], found_images: Images) -> Iterator[Cluster]:
-    """Its nodes have the images of k6 and node-ws."""
+    """A cluster whose nodes have the images of k6 and node-ws."""
     first = [found_images.k6, *found_images.node]
     with cluster_with(first, lambda: [*found_images.later, making.result()[1]]) as found:
         yield found
@@ -53,7 +53,7 @@ def cluster(making: Future[tuple[Path, str]], found_images: Images) -> Iterator[
 
 @pytest.fixture(scope="session")
 def stocked(cluster: Cluster) -> Cluster:
-    """Its nodes have the images of all servers, which are copied while the first tests wait."""
+    """A cluster whose nodes have the images of all servers. The first tests wait for the copies."""
     cluster.await_images()
     return cluster
 
@@ -73,5 +73,5 @@ def scripted(stocked: Cluster, making: Future[tuple[Path, str]]) -> Path:
 
 @pytest.fixture(scope="session")
 def harmed(stocked: Cluster, scripted: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """The trials of that server with one generator, each with a harm done to it."""
+    """The trials of the scripted server with one generator, each with one harm."""
     return play_harms(stocked, scripted, tmp_path_factory.mktemp("harmed"))

@@ -1,4 +1,4 @@
-"""One run of the scripted server to which everything happens: a harm for each trial, and its command is killed once."""
+"""One run of the scripted server with every harm: one in each trial, and a kill of its command."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Course:
     meter_killed: dict[str, Any]
     server_killed: dict[str, Any]
     node_was_here: bool
-    """else the node was not harmed"""
+    """False if the node was not harmed"""
     kept: list[dict[str, Any]]
-    """what the record had when the command was killed"""
+    """the trials in the record when the command was killed"""
     left: str
     """the namespace that the killed command left"""
     said: str
-    """by the command that resumed the run"""
+    """error output of the command that resumed the run"""
     of_somebody: str
-    """phase of a namespace of somebody else with the same prefix, after the run"""
+    """phase, after the run, of another user's namespace with the same prefix"""
 
 
 def play_harms(cluster: Cluster, scripted: Path, out: Path) -> Course:
@@ -51,7 +51,7 @@ def play_harms(cluster: Cluster, scripted: Path, out: Path) -> Course:
             namespace = trials.next_in_load()
             harms.move_the_server(cluster, namespace)
             with harms.a_node_lost(cluster, namespace) as node_was_here:
-                trials.next_in_load()  # on the nodes that are left
+                trials.next_in_load()  # on the remaining nodes
                 harms.stop_the_api_server()
             harms.kill_the_meter(cluster, trials.next_in_load())
             harms.kill_the_server(cluster, trials.next_in_load())
@@ -66,7 +66,7 @@ def play_harms(cluster: Cluster, scripted: Path, out: Path) -> Course:
 
 
 def kill_the_command(run: subprocess.Popen[str], cluster: Cluster, out: Path) -> str:
-    """SIGKILL to the command in its second trial. The namespace that it leaves."""
+    """Send SIGKILL to the command in its second trial. Return the namespace that it leaves."""
     await_that("the first trial is kept", lambda: bool(trials_in(out)))
     await_that("the second has a namespace", lambda: bool(running(cluster, PREFIX)))
     run.kill()

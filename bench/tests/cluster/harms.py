@@ -1,4 +1,4 @@
-"""What can happen to a running trial in a cluster, done to one."""
+"""Harms that can happen to a running trial in a cluster, inflicted on one."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tests.cluster.runs import namespaces
 
 API_AWAY_SECONDS = 10.0
 APART_SECONDS = 1.2
-"""between the starts of two generators, at least: more than is allowed, and less than a window"""
+"""minimum between the starts of two generators: more than is allowed, and less than a window"""
 THROTTLED = {"cpu": "10m"}
-"""the least that a kubelet sets: 1 ms of each 100; Node.js needs about twice that for 200 deliveries a second"""
+"""the lowest quota of a kubelet: 1 ms of each 100; Node.js needs about twice that for 200 deliveries a second"""
 RESUMED = json.dumps({"data": {"attributes": {"paused": False}, "id": "default", "type": "status"}})
 RESUME = (
     "PATCH /v1/status HTTP/1.1\\r\\nHost: k6\\r\\nContent-Type: application/json\\r\\nConnection: close\\r\\n"
     f"Content-Length: {len(RESUMED)}\\r\\n\\r\\n{RESUMED}"
 )
-"""what the starter asks of k6, as the format of a printf"""
+"""the starter's request to k6, as a printf format"""
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Seen:
         return fresh[0]
 
     def next_in_load(self) -> str:
-        """The same, once its load has begun."""
+        """The namespace of the next trial, once its load has begun."""
         namespace = self.next()
         await_load(self._cluster, namespace, "runner=true")
         return namespace
 
 
 def await_load(cluster: Cluster, namespace: str, *which: str) -> None:
-    """Wait until a generator says that it has begun. `which` is the name of its pod, or a selector."""
+    """Wait until a generator logs that it has begun. `which` is the name of its pod, or a selector."""
     chosen = [f"--selector={each}" if "=" in each else each for each in which]
 
     def begun() -> bool:
@@ -74,7 +74,7 @@ def await_load(cluster: Cluster, namespace: str, *which: str) -> None:
 
 
 def pods_of(cluster: Cluster, namespace: str, selector: str) -> list[Pod]:
-    """Those that run, by name."""
+    """The running pods that match the selector, sorted by name."""
     found = cluster.get("pods", "--namespace", namespace, "--selector", selector)["items"]
     running = [each for each in found if each["status"]["phase"] == "Running"]
     pods = [Pod(each["metadata"]["name"], each["metadata"]["uid"], each["spec"]["nodeName"]) for each in running]
@@ -86,8 +86,8 @@ def pod_of(cluster: Cluster, namespace: str, selector: str) -> Pod:
 
 
 def here(program: str, *, option: str = "", cgroup: str = "") -> list[int]:
-    """The processes of a program on this machine, where a cluster has its own there: with an option of theirs, or in a
-    control group whose name has the uid of a pod.
+    """The processes of a program on this machine, where a cluster may run. `option` selects those with this option,
+    `cgroup` those in a control group whose name contains this uid of a pod.
     """
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -102,7 +102,7 @@ def here(program: str, *, option: str = "", cgroup: str = "") -> list[int]:
 
 @contextmanager
 def stopped(processes: list[int]) -> Iterator[None]:
-    """The processes get no CPU within the block."""
+    """Stop the processes within the block, so that they get no CPU."""
     try:
         for process in processes:
             os.kill(process, signal.SIGSTOP)
@@ -114,10 +114,10 @@ def stopped(processes: list[int]) -> Iterator[None]:
 
 
 def kill(cluster: Cluster, namespace: str, pattern: str) -> None:
-    """SIGKILL to what has the pattern in its command, from the meter, which sees all processes of the pod."""
+    """Send SIGKILL to processes with the pattern in their command, from the meter, which sees the whole pod."""
     command = f'for p in /proc/[0-9]*; do grep -q "{pattern}" $p/cmdline && kill -9 ${{p#/proc/}}; done; true'
     pod = pod_of(cluster, namespace, "app=server").name
-    with contextlib.suppress(AssertionError):  # where it ends with its container
+    with contextlib.suppress(AssertionError):  # if the exec ends with its container
         cluster.run("--namespace", namespace, "exec", pod, "--container=meter", "--", "sh", "-c", command)
 
 
@@ -135,7 +135,7 @@ def kill_the_server(cluster: Cluster, namespace: str) -> None:
 
 
 def move_the_server(cluster: Cluster, namespace: str) -> None:
-    """Its pod is evicted, as when a node is drained, and its Deployment wants another node, which no generator has."""
+    """Evict the server's pod, as when a node is drained, and let its Deployment require a node without a generator."""
     server, generator = (pod_of(cluster, namespace, selector) for selector in ("app=server", "runner=true"))
     nodes = {each["metadata"]["name"] for each in cluster.get("nodes")["items"]}
     [free] = sorted(nodes - {server.node, generator.node})[:1]
@@ -153,7 +153,7 @@ def move_the_server(cluster: Cluster, namespace: str) -> None:
 
 
 def throttle_the_server(cluster: Cluster, namespace: str) -> None:
-    """The quota of its running container is lowered, and is in force."""
+    """Lower the CPU quota of the server's running container, and wait until it is in force."""
     pod = pod_of(cluster, namespace, "app=server").name
     lowered = {"name": "server", "resources": {"requests": THROTTLED, "limits": THROTTLED}}
     patch = json.dumps({"spec": {"containers": [lowered]}})
@@ -168,8 +168,8 @@ def throttle_the_server(cluster: Cluster, namespace: str) -> None:
 
 
 def begin_apart(cluster: Cluster, namespace: str) -> bool:
-    """One of two generators is stopped just before the operator's starter calls it, where it runs on this machine; the
-    other begins meanwhile. False where it runs elsewhere.
+    """Stop one of two generators just before the operator's starter calls it, if it runs on this machine; the other
+    begins meanwhile. Return False if it runs elsewhere.
     """
     within = ("--namespace", namespace)
     cluster.run(*within, "wait", "job/load-starter", "--for=create", "--timeout=100s")  # all generators wait for it
@@ -177,19 +177,19 @@ def begin_apart(cluster: Cluster, namespace: str) -> bool:
     if not (held := here("k6", cgroup=second.uid)):
         return False
     with stopped(held):
-        # The starter calls one after the other, in any order, and waits for each answer. So it may reach the first
-        # only when the second has gone on: the first is told the same from here.
+        # The starter calls one generator after the other, in any order, and waits for each answer. So it may reach the
+        # first only after the second has resumed. The first gets the same request from this test.
         await_that("the starter runs", lambda: bool(pods_of(cluster, namespace, "job-name=load-starter")))
         cluster.run(*within, "exec", first.name, "--", "sh", "-c", f"printf '{RESUME}' | busybox nc 127.0.0.1 6565")
         await_load(cluster, namespace, first.name)
-        time.sleep(APART_SECONDS)  # what is tested
+        time.sleep(APART_SECONDS)  # the gap under test
     return True
 
 
 @contextmanager
 def a_node_lost(cluster: Cluster, namespace: str) -> Iterator[bool]:
-    """The node of the generator is lost within the block, where it runs on this machine: its kubelet is stopped, and
-    the cluster forgets it, as that of a cloud does with a machine that is gone. False where it runs elsewhere.
+    """Lose the generator's node within the block, if it runs on this machine: stop its kubelet and delete the node, as
+    a cloud does when a machine is gone. Yield False if it runs elsewhere.
     """
     name = pod_of(cluster, namespace, "runner=true").node
     kubelet = here("kubelet", option=f"--hostname-override={name}")
@@ -208,7 +208,7 @@ def a_node_lost(cluster: Cluster, namespace: str) -> Iterator[bool]:
 
 
 def stop_the_api_server() -> None:
-    """Where it runs on this machine."""
+    """Stop it for API_AWAY_SECONDS, if it runs on this machine."""
     if found := here("kube-apiserver"):
         with stopped(found):
-            time.sleep(API_AWAY_SECONDS)  # what is tested
+            time.sleep(API_AWAY_SECONDS)  # the outage under test

@@ -1,4 +1,4 @@
-"""Runs of the command against a cluster, and what their records and namespaces say."""
+"""Runs of the command against a cluster, their records and their namespaces."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ RUN = ["--driver", "kubernetes", "--profile", "smoke", "--json"]
 LOCK = str(Path(tempfile.gettempdir()) / "pushbench-cluster-tests.lock")
 OURS = "app.kubernetes.io/managed-by=pushbench"
 DELIVERIES = 20 * 3 * 10
-"""of three seconds of 20 clients that send once a second to boards of ten, the sender included"""
+"""in three seconds, from 20 clients that send once a second to boards of ten, the sender included"""
 
 
 def pushbench(cluster: Cluster, *arguments: str, **more: str) -> subprocess.Popen[str]:
-    """The command with `kubectl` of the cluster, and more variables of the environment. It waits for no run here."""
+    """Start the command with the cluster's `kubectl` and `more` environment variables. It waits for no run here."""
     own = {"PATH": f"{Path(cluster.kubectl).parent}:{os.environ['PATH']}", "PUSHBENCH_LOCK": LOCK}
     if cluster.kubeconfig:
         own["KUBECONFIG"] = cluster.kubeconfig
@@ -49,12 +49,12 @@ def start(
 
 
 def namespaces(cluster: Cluster, prefix: str) -> list[str]:
-    """Those of runs with the prefix."""
+    """The namespaces of runs with the prefix."""
     return [name for name, _ in _namespaces(cluster, prefix)]
 
 
 def running(cluster: Cluster, prefix: str) -> list[str]:
-    """Those that nobody has removed."""
+    """The namespaces with the prefix that have not been removed."""
     return [name for name, phase in _namespaces(cluster, prefix) if phase == "Active"]
 
 
@@ -65,7 +65,7 @@ def _namespaces(cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
 
 
 def trials_in(out: Path) -> list[dict[str, Any]]:
-    """The trials so far; none before there is a record."""
+    """The trials so far; empty before there is a record."""
     return record_of(out)["trials"] if list((out / "records").glob("*.json")) else []
 
 
@@ -75,8 +75,8 @@ def record_of(out: Path) -> dict[str, Any]:
 
 
 def harms_of(trial: dict[str, Any]) -> list[str]:
-    """Why a trial is invalid, as `code: message`, without what others did to this machine: that says nothing of the
-    cluster, unless the cluster throttled the server.
+    """Why a trial is invalid, as `code: message`, without disturbances by other load on this machine. Those show
+    nothing about the cluster, unless it throttled the server.
     """
     found = trial["validity"]["reasons"]
     kept = [each for each in found if each["code"] not in DISTURBANCES or each["code"] == "throttled"]

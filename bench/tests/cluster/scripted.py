@@ -30,7 +30,7 @@ ENTRYPOINT ["/scripted", "-listen", "0.0.0.0:8080", "-delay", "{DELAY}s"]
 
 
 def make_scripted(folder: Path) -> tuple[Path, str]:
-    """The checkout, whose server is `scripted`, and the image that was built for it."""
+    """Make a checkout whose server is `scripted`. Return it and the image built for the server."""
     root = make_bare_checkout(folder)
     project = Project.at(root)
     server = project.servers / "scripted"

@@ -1,4 +1,4 @@
-"""The TestRun of docs/containers.md is played by the real k6 operator as it stands there, and `merge` adds its logs."""
+"""The real k6 operator plays the TestRun as documented in docs/containers.md, and `merge` adds up its logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = [
 
 
 def documented() -> list[dict[str, Any]]:
-    """The ConfigMap and the TestRun."""
+    """The documented ConfigMap and TestRun."""
     page = (CHECKOUT / "docs/containers.md").read_text()
     block = re.search(r"^```yaml\n(apiVersion: v1\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert block
@@ -67,7 +67,7 @@ def test_the_documented_testrun_is_played_and_merged(cluster: Cluster, images: d
         kubectl("wait", "deployment/my-server", "--for=condition=Available", "--timeout=60s")
         address = kubectl("get", "service", "my-server", "--output", "jsonpath={.spec.clusterIP}")
         load, testrun = documented()
-        # By address, for a cluster without DNS; and the images of this checkout.
+        # The address is for clusters without DNS; the images are those of this checkout.
         load["data"]["load.json"] = load["data"]["load.json"].replace("my-server", address)
         testrun["spec"]["runner"] |= {"image": images["k6"], "imagePullPolicy": cluster.pull}
         kubectl("apply", "--filename", "-", given=applied(load, testrun))
@@ -91,6 +91,6 @@ def test_the_documented_testrun_is_played_and_merged(cluster: Cluster, images: d
     [stage] = json.loads(said)["stages"]
     assert stage["clients"]["target"] == stage["clients"]["members"] == 40
     assert stage["messages"]["due"] == stage["messages"]["sent"] > 0
-    # To a board of ten, the sender included.
+    # Each message goes to a board of ten, the sender included.
     assert stage["receipts"]["expected"] == stage["receipts"]["received"] == 10 * stage["messages"]["due"]
     assert (stage["receipts"]["lost"], stage["receipts"]["duplicate"], stage["receipts"]["corrupt"]) == (0, 0, 0)

@@ -1,4 +1,4 @@
-"""The driver kubernetes on a real cluster: a trial is complete, and nothing of it stays behind."""
+"""The driver kubernetes on a real cluster: a trial is complete and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Pair:
-    """Two trials of node-ws with two generators: one that nobody touches, and one that is harmed."""
+    """Two trials of node-ws with two generators: one undisturbed, and one harmed."""
 
     whole: dict[str, Any]
     harmed: dict[str, Any]
     environment: dict[str, Any]
     began_apart: bool
-    """else the generators could not be held, so the first began as the second"""
+    """False if no generator could be held back, so both began normally"""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_a_trial_is_complete(pair: Pair) -> None:
     assert stage["receipts"]["expected"] == stage["receipts"]["received"] == DELIVERIES
     metrics, series = stage["metrics"], trial["resources"]
     assert metrics["clients"] == 20
-    # A Node process that pushes 200 messages a second: neither nothing nor a core, and some tens of megabytes.
+    # A Node process that pushes 200 messages a second uses part of a core and some tens of megabytes.
     assert 0.001 < metrics["cpu_cores"] < 1.0
     assert metrics["cpu_seconds_per_delivery"] * 200 == pytest.approx(metrics["cpu_cores"], rel=0.1)
     assert 2e7 < metrics["memory_bytes.peak"] < 5e8
@@ -86,7 +86,7 @@ def test_a_trial_is_complete(pair: Pair) -> None:
     assert metrics["services_cpu_cores"] is None, "it has none"
     assert len(series["seconds"]) >= 6
     assert None not in series["throttled_seconds"], "the meter sees the server's control group"
-    # Each delivery has a board's message of some 100 bytes; the meter sees the pod's whole traffic.
+    # Each delivery carries a board's message of about 100 bytes; the meter counts the pod's whole traffic.
     assert sum(series["pod_sent_bytes"]) > 600 * 100
     warnings = warnings_of(trial)
     assert {"start_skew", "border_uncertainty", "not_verified"} <= warnings.keys()

@@ -1,4 +1,4 @@
-"""What happens to running trials on a real cluster is found and named, and the trials after it are measured."""
+"""Harms to running trials on a real cluster are detected and named, and the trials that follow are measured."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_meter_that_is_killed_is_named_and_what_clients_saw_is_kept(harmed: Co
 
 
 def test_a_server_that_is_killed_has_failed(harmed: Course) -> None:
-    """That it ended by itself is its result."""
+    """Its result is that it ended by itself."""
     trial = harmed.server_killed
     assert (harms_of(trial), trial["failure"]["step"]) == ([], "load")
     assert "exit code 137" in trial["failure"]["message"]

@@ -1,4 +1,4 @@
-"""Two generators in a cluster report the delays of a server that are known, and what one reports."""
+"""Two generators in a cluster report a server's known delays, and the same counts and times as one generator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.cluster.runs import DELIVERIES, harms_of, namespaces, record_of, star
 from tests.cluster.scripted import DELAY
 
 LATE = 0.02
-"""seconds beside the delay: half of the deliveries come before that, on a busy machine as well"""
+"""seconds beyond the delay; half of the deliveries arrive earlier, even on a busy machine"""
 
 MARGINS = find_suite(CHECKOUT.scenarios, "whiteboard").spec.regressions
 
@@ -31,7 +31,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def ones(harmed: Course) -> list[dict[str, Any]]:
-    """The stage as one generator reports it, twice: what happened to these trials does not touch clients."""
+    """The stage as one generator reports it, twice: the harms to these trials do not affect clients."""
     return [trial["stages"][0] for trial in (harmed.api_away, harmed.meter_killed)]
 
 
@@ -50,7 +50,7 @@ def two(stocked: Cluster, scripted: Path, tmp_path_factory: pytest.TempPathFacto
 def test_known_delays_come_back(ones: list[dict[str, Any]], two: dict[str, Any]) -> None:
     for stage in (*ones, two):
         assert stage["metrics"]["clients"] == 20
-        # No delivery is early. Half of them are hardly late; of the rest some wait for this machine, where it is busy.
+        # No delivery is early. Half of them are hardly late. Some of the rest wait for this machine if it is busy.
         assert DELAY <= stage["metrics"]["delivery_seconds.p50"] < DELAY + LATE
         assert stage["metrics"]["delivery_seconds.p95"] >= DELAY
 
@@ -65,8 +65,8 @@ def test_two_generators_count_what_one_counts(ones: list[dict[str, Any]], two: d
 def test_two_generators_differ_from_one_by_no_more_than_two_runs_of_one(
     ones: list[dict[str, Any]], two: dict[str, Any], point: str
 ) -> None:
-    """Two runs show the noise roughly, so differences within the suite's margin count as noise as well, and so does
-    what the generators were late.
+    """Two runs show the noise only roughly. So differences within the suite's margin count as noise as well, and so
+    does the lateness of the generators.
     """
     seen = [stage["metrics"][f"delivery_seconds.{point}"] for stage in ones]
     late = max(stage["metrics"][f"lateness_seconds.{point}"] for stage in (*ones, two))

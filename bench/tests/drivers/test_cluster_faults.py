@@ -127,7 +127,7 @@ def redis_ended(pods: list[Object], _: list[Object]) -> None:
     ("change", "code", "message"),
     [
         (removed, "pod_lost", "the pod of the server was removed"),
-        (replaced, "pod_lost", "the pod of the server was removed; another one is on its node"),
+        (replaced, "pod_lost", "the pod of the server was removed; a replacement is on its node"),
         (moved, "pod_lost", "the pod of the server was removed; it was moved from the node one to three"),
         (generator_replaced, "pod_lost", "the pod of the generator load-1-x was removed"),
         (ending, "pod_lost", "the pod of the server was removed"),

@@ -150,7 +150,7 @@ def test_a_generator_that_is_silent_is_looked_for_and_ends_the_load_where_its_no
 def test_a_generator_that_tells_nothing_measured_nothing(load: ClusterLoad, answers: Path) -> None:
     (answers / "follow.1").write_text("level=error msg=hello\n")
     give(answers, "runners", [pod("Running")], [pod("Succeeded", terminated={"exitCode": 0})])
-    with pytest.raises(LoadFailed, match=r"did not tell when they began; their last words: .*hello"):
+    with pytest.raises(LoadFailed, match=r"did not report when they began; their last output: .*hello"):
         list(load.events())
 
 

@@ -96,7 +96,7 @@ def test_a_server_that_never_becomes_healthy_is_given_up(tmp_path: Path, monkeyp
 def test_another_server_than_the_one_that_was_started_is_not_measured(tmp_path: Path) -> None:
     told = failure(tmp_path, "wrong_id")
     assert isinstance(told, WrongServer)
-    assert told.failure.message == "/healthz says that it is 'somebody-else', expected 'x'"
+    assert told.failure.message == "/healthz reports the server 'somebody-else', expected 'x'"
 
 
 @pytest.mark.slow

@@ -46,16 +46,16 @@ def test_what_was_used_in_a_long_window_is_known_and_called_coarse() -> None:
     assert begin.machine is None, "of the node nothing is known"
     [warning] = found.warnings
     assert warning.code == "coarse_account"
-    assert "the kubelet's, which looks every 11 s: forbidden by the cluster" in warning.message
+    assert "come from the kubelet, which reads every 11 s: forbidden by the cluster" in warning.message
 
 
 @pytest.mark.parametrize(
     ("window", "pods", "said"),
     [
         (3.0, [pod(97, 107, 117)], "every 10 s, too rarely for a window of 3 s"),
-        (50.0, [pod(97, 107, 117)], "told nothing of the server before or after the load"),
-        (50.0, [pod(111, 121, 171)], "told nothing"),
-        (50.0, [pod(100, 110, 120, 150, 170), Coarse([], AHEAD)], "told nothing"),
+        (50.0, [pod(97, 107, 117)], "has no readings of the server before or after the load"),
+        (50.0, [pod(111, 121, 171)], "has no readings"),
+        (50.0, [pod(100, 110, 120, 150, 170), Coarse([], AHEAD)], "has no readings"),
         (50.0, [], "forbidden by the cluster"),
     ],
 )

@@ -272,7 +272,7 @@ def test_a_server_is_skipped_for_a_service_or_nodes_that_lack(project: Project) 
     both = [node("one", role="server"), node("two", role="server")]
     Path(os.environ["NODES"]).write_text(json.dumps({"items": both}))
     assert choose(project, generators=1).lacks(with_spec()) is None, "one of the two is free"
-    assert choose(project).lacks(with_spec(replicas=2)) == "its 2 replicas leave 0 nodes to 1 generators"
+    assert choose(project).lacks(with_spec(replicas=2)) == "its 2 replicas leave 0 nodes for 1 generators"
 
 
 def test_a_cluster_without_the_operator_is_told_how_to_install_it(
@@ -284,7 +284,7 @@ def test_a_cluster_without_the_operator_is_told_how_to_install_it(
 
 
 def test_too_few_nodes_are_refused_before_anything_is_made(project: Project) -> None:
-    with pytest.raises(UserError, match="has 2 nodes that take pods: 3 nodes are needed"):
+    with pytest.raises(UserError, match="has 2 nodes that accept pods: 3 nodes are needed"):
         choose(project, generators=2)
 
 
@@ -312,7 +312,7 @@ def test_a_server_whose_rules_need_the_content_of_an_ended_service_is_not_verifi
     driver = in_lane(choose(project), 0)
     build = Build("x", "x:1")
     with (
-        pytest.raises(UserError, match="end mysql and then ask for its content"),
+        pytest.raises(UserError, match="stop mysql and then read its content"),
         driver.running(with_spec(services=["redis", "mysql"]), build),
     ):
         pass

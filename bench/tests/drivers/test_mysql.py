@@ -116,7 +116,7 @@ def test_in_a_container_it_is_the_same_confined_and_leaves_nothing(tmp_path: Pat
 
 def test_a_folder_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mysql, "kind", lambda _: "tmpfs")
-    with pytest.raises(ServerFailed, match=r"must lie on a disk.* is in memory \(tmpfs\)"):
+    with pytest.raises(ServerFailed, match=r"must be on a disk.* is in memory \(tmpfs\)"):
         mysql._fill(Toolchain("mariadbd", "10.11.19", Path("/usr/sbin")), tmp_path / "kept", tmp_path / "data")
 
 

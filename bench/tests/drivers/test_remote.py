@@ -51,5 +51,5 @@ def test_what_is_measured_is_known_by_address_and_protocol(project: Project, cha
 def test_other_commands_refuse_it_and_so_do_runs_beside_other_servers(project: Project, chat: Server) -> None:
     with pytest.raises(UserError, match=r"chat runs elsewhere, at ws://127.0.0.1:1; only `pushbench run` measures it"):
         choose_driver(project, [chat], DriverChoice(), print)
-    with pytest.raises(UserError, match="chat runs elsewhere, and fake does not; measure them in runs of their own"):
+    with pytest.raises(UserError, match="chat runs elsewhere, and fake does not; measure them in separate runs"):
         choose_driver(project, [chat, *read_catalog(project.servers)], DriverChoice(elsewhere=True), print)

@@ -111,7 +111,7 @@ def test_an_image_that_no_registry_delivers_is_used_as_it_is_here_and_that_is_to
     absent, notes = fetched(Docker(there={"redis:8-alpine": f"sha256:{'c' * 64}"}))
     assert absent == {}
     assert notes[0] == f"redis: {MIRROR}: the registry does not have it (manifest unknown)"
-    last = f"redis: there, redis:8-alpine is sha256:{'c' * 12}, not held against the digest of the lock"
+    last = f"redis: there, redis:8-alpine is sha256:{'c' * 12}, not checked against the digest of the lock"
     assert notes[-1] == last
 
 

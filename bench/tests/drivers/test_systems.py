@@ -144,14 +144,14 @@ def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_start
     assert docker.lacks(server) is None
     server.folder.rename(tmp_path / "elsewhere")
     server.folder.symlink_to(tmp_path / "elsewhere")
-    assert "none is built of sources outside of this checkout; copy its folder" in str(docker.lacks(server))
+    assert "none is built from sources outside of this checkout; copy its folder" in str(docker.lacks(server))
     with pytest.raises(UserError, match="sources are outside of this checkout"):
         bake_definition(project.root, images_of([server]))
     assert DockerDriver(project, CpuSplit(CPUS, CPUS), Stocked()).lacks(server) is None, "its images are there"
     monkeypatch.setattr(Engine, "find", Bare)
     said: list[str] = []
     assert choose_driver(project, [server], DriverChoice("auto"), said.append).name == "process"
-    assert said[-1] == "driver: process (no image of chat; none is built of other repositories)"
+    assert said[-1] == "driver: process (no image of chat; none is built from other repositories)"
 
 
 def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:

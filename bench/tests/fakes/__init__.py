@@ -1,1 +1,1 @@
-"""Stand-ins for what cannot be had in a fast test: a generator that plays no load, and servers that misbehave."""
+"""Stand-ins for what a fast test cannot use: a generator that plays no load, and servers that misbehave."""

@@ -1,4 +1,4 @@
-"""The command line of Pushbench with the fake generator in the place of k6: `command_line.py FAKE_K6 ARGUMENTS...`."""
+"""The command line of Pushbench with the fake generator in place of k6: `command_line.py FAKE_K6 ARGUMENTS...`."""
 
 from __future__ import annotations
 

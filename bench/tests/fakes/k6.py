@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """A generator as far as `load` sees one: the events and the load report of a load in which all went well.
 
-It imports little, for it starts in many tests. The reader of its report checks the fields.
-It connects to nothing. The plan's parameter `carries` is how many clients get everything: of more, a tenth is lost.
-SIGINT ends it with a report of the stages that it has finished, as the real one, except for
+It imports little, because many tests start it. The reader of its report checks the fields.
+It connects to nothing. The plan's parameter `carries` is the number of clients that get everything. With more clients,
+a tenth of the receipts is lost. SIGINT ends it with a report of the finished stages, like the real one, except with
 `silent`. The plan's parameter `behaviour` makes it fail instead:
-crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema) |
-short (of open files) | drains (for a second at the end, as the real one at least)
+crash | hang | garbage (a line that is no event) | silent (no report) | newer (a report of a newer schema) |
+short (of open files) | drains (for a second at the end, the minimum of the real one)
 or ends the server: kills:start (before the load starts) | kills:N (in the steady window of stage N, from 0) |
-kills:N:silent (and has no report)
+kills:N:silent (and writes no report)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
     if sys.argv[1:] == ["version"]:
         print("k6 v0.0.0 (go0.0.0, linux/amd64)")
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Go does, even where it was ignored by the parent
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Go does, even if the parent ignored it
     plan = json.loads(Path(os.environ["PUSH_LOAD"]).read_text())
     behaviour = plan["parameters"].get("behaviour", "normal")
     segment = sys.argv[sys.argv.index("--execution-segment") + 1] if "--execution-segment" in sys.argv else "0:1"
@@ -102,7 +102,7 @@ def sleep_until(begin: int, seconds: float) -> None:
 
 
 def kill(server: str) -> None:
-    """The fake server ends without an answer."""
+    """End the fake server, which sends no answer."""
     address = urlsplit(server)
     with contextlib.suppress(OSError), socket.create_connection((address.hostname, address.port)) as connection:
         connection.sendall(b"GET /die HTTP/1.0\r\n\r\n")

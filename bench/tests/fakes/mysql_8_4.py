@@ -1,7 +1,7 @@
-"""MySQL 8.4's way of letting a client in, in front of a MariaDB: TLS, and `caching_sha2_password`.
+"""MySQL 8.4's authentication in front of a MariaDB: TLS, and `caching_sha2_password`.
 
-MariaDB has neither by default, so what works with it alone proves nothing for MySQL. What comes after the
-authentication is MariaDB's. The packets are those of the connection phase:
+MariaDB has neither by default, so a test with MariaDB alone proves nothing about MySQL. After the authentication,
+MariaDB answers. The packets are those of the connection phase:
 https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase.html
 https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html
 """
@@ -26,14 +26,14 @@ PLUGIN, OLD_PLUGIN = b"caching_sha2_password", b"mysql_native_password"
 NO_MARIADB, WITH_DATABASE, COMPRESS, SSL, SECURE = 1, 1 << 3, 1 << 5, 1 << 11, 1 << 15
 WITH_PLUGIN, ATTRIBUTES, LONG_RESPONSE, ZSTD = 1 << 19, 1 << 20, 1 << 21, 1 << 26
 PROTOCOL, VERSION = b"\x0a", b"8.0.2"
-"""The last MySQL whose variables MariaDB has: drivers read `transaction_isolation` of a later one. With the 5.5.5 that
-MariaDB says they speak an older protocol."""
+"""The last MySQL whose variables MariaDB has: drivers read `transaction_isolation` from later ones. With MariaDB's own
+5.5.5, they use an older protocol."""
 OK, MORE, FULL, FAST, ASKS_KEY, SWITCH, ERROR = b"\0", b"\1", b"\4", b"\3", b"\2", b"\xfe", b"\xff"
 DENIED = ERROR + struct.pack("<H", 1045) + b"#28000Access denied"
 
 
 class Packets:
-    """A connection as packets: three bytes of length, one of a number that counts up, and the content."""
+    """A connection as packets: three bytes of length, one byte with an increasing number, and the content."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -54,7 +54,7 @@ class Packets:
     def _exactly(self, size: int) -> bytes:
         found = b""
         while len(found) < size:
-            # Not a byte more: what follows a request for TLS is TLS's.
+            # Not a byte more: the bytes after a request for TLS belong to TLS.
             piece = self.connection.recv(size - len(found))
             if not piece:
                 raise ConnectionError("the other side has closed")
@@ -63,10 +63,10 @@ class Packets:
 
 
 class Front:
-    """Listens until it is left; `entered` counts who was let in by what: `full` or `fast`, with `tls` or a `key`."""
+    """Listens within a `with` block. `entered` counts logins by kind: `full` or `fast`, with `tls` or a `key`."""
 
     def __init__(self, database_url: str, folder: Path, *, tls: bool = True) -> None:
-        """`folder` gets a key and a certificate that nobody knows, as MySQL makes them at its first start."""
+        """Put a key and a self-signed certificate into `folder`, as MySQL does at its first start."""
         self.database = urlsplit(database_url)
         self.entered: Counter[str] = Counter()
         self._known = False
@@ -106,7 +106,7 @@ class Front:
                 relay(packets.connection, behind)
 
     def _let_in(self, packets: Packets, greeting: Greeting) -> Client | None:
-        nonce = secrets.token_hex(10).encode()  # MySQL's is ASCII, too, and drivers read it as text
+        nonce = secrets.token_hex(10).encode()  # ASCII like MySQL's: drivers read it as text
         flags = (greeting.flags | NO_MARIADB | WITH_PLUGIN | SECURE) & ~(COMPRESS | ZSTD | SSL)
         flags |= SSL if self._tls else 0
         packets.send(greeting.packet(flags, nonce))
@@ -126,7 +126,7 @@ class Front:
         return client
 
     def _check(self, client: Client, nonce: bytes) -> str | None:
-        """How the client has proved that it knows the password: None where it has not."""
+        """How the client proved that it has the password; None if it did not."""
         password = (self.database.password or "").encode()
         if client.proof != xor(sha256(password), sha256(sha256(sha256(password)), nonce)):
             return None
@@ -150,7 +150,7 @@ class Front:
         try:
             return run([*command, "rsa_padding_mode:oaep"], hidden)
         except subprocess.CalledProcessError:
-            return run([*command, "rsa_padding_mode:pkcs1"], hidden)  # Connector/J's for a server before 8.0.5
+            return run([*command, "rsa_padding_mode:pkcs1"], hidden)  # Connector/J's for servers before 8.0.5
 
     def _log_in(self, behind: socket.socket, greeting: Greeting, flags: int) -> bool:
         user, password = ((text or "").encode() for text in (self.database.username, self.database.password))
@@ -166,7 +166,7 @@ class Front:
 
 
 class Greeting:
-    """MariaDB's greeting; the client gets what is not about authentication."""
+    """MariaDB's greeting; the client gets the parts that are not about authentication."""
 
     def __init__(self, content: bytes) -> None:
         _, rest = content.split(b"\0", 1)
@@ -181,7 +181,7 @@ class Greeting:
 
 
 class Client:
-    """What a client has answered to the greeting."""
+    """A client's answer to the greeting."""
 
     def __init__(self, packets: Packets, answer: bytes) -> None:
         self.packets = packets
@@ -195,9 +195,9 @@ class Client:
 
 
 def relay(client: socket.socket, database: socket.socket) -> None:
-    """Hand on what comes from one to the other until one of them closes."""
+    """Forward bytes in both directions until one side closes."""
     while True:
-        # A TLS connection may have read more than was asked of it.
+        # A TLS connection may have buffered more than the last read returned.
         waiting = isinstance(client, ssl.SSLSocket) and client.pending()
         ready = [client] if waiting else select.select([client, database], [], [])[0]
         for end in ready:

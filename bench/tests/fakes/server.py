@@ -1,6 +1,6 @@
 """A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names. /die ends it.
 
-FAKE: "" | wrong_id | exits | once (exits where it ran before) | mute (never healthy) |
+FAKE: "" | wrong_id | exits | once (exits if it ran before) | mute (never healthy) |
 dies (half a second after it is healthy) | stubborn (ignores SIGTERM) | rude (ends with code 1) |
 busy (uses a whole CPU) | workers (two more processes, which sleep: one has two sockets, the other none)
 """
@@ -46,7 +46,7 @@ def spin() -> None:
 
 
 def work(sockets: int) -> None:
-    """A process that keeps so many sockets."""
+    """Start a process that holds this many sockets."""
     if os.fork() == 0:
         os.closerange(3, 64)
         kept = [socket.socket() for _ in range(sockets)]

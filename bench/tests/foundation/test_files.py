@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and errors that name them."""
+"""Files that are complete or absent, and errors that name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for people."""
+"""Text for users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mistake in a YAML file is told with its file, its line, what was expected and what was found."""
+"""Every mistake in a YAML file is reported with file, line, expected value and found value."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ LEVELS = "bcdefghi"
         ("{a: " * 10_000, "nested deeper than 50 levels"),
         ("- " * 30_000, "nested deeper than 50 levels"),
         ("\n".join(f"{' ' * depth}a:" for depth in range(60)), "nested deeper than 50 levels"),
-        ("title: &a [*a]\n", "an alias of what it is part of"),
+        ("title: &a [*a]\n", "an alias of a value that contains it"),
         ("title: " + "1" * 5000, "a value that cannot be read"),
         ("title: 2026-13-40\n", "a value that cannot be read"),
         ("title: !!int x\n", "a value that cannot be read"),
@@ -154,7 +154,7 @@ def test_a_file_that_would_take_the_machine_is_refused(tmp_path: Path, text: str
 def test_aliases_count_as_what_they_stand_for(tmp_path: Path, alias: str) -> None:
     """Both took 40 s and 4 GB: nine aliases of nine aliases, eight levels deep, as lists and as merged mappings."""
     levels = (f"{name}: &{name} {alias.format(','.join(9 * [f'*{chr(ord(name) - 1)}']))}\n" for name in LEVELS)
-    assert "with what aliases stand for" in problem(tmp_path, "a: &a {x: 1}\n" + "".join(levels))
+    assert "with aliases expanded" in problem(tmp_path, "a: &a {x: 1}\n" + "".join(levels))
 
 
 def test_a_wrong_value_is_shown_cut(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Mutated inputs for everything that reads what others wrote: a sentence or success, never a traceback."""
+"""Mutated inputs for every reader of files by others: an error message or success, never a traceback."""

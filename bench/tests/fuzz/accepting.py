@@ -1,4 +1,4 @@
-"""The thresholds.yml of a stranger's commit: only the lines that accept are read, and none has effect."""
+"""The thresholds.yml of a stranger's commit: only its accepting lines are read, and none takes effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.judging.accepted_lines import DAY, KNOWN, TEXT, accepting, line
 
 
 def _holds(content: bytes) -> bool:
-    """Whether a line would have effect that nobody confirmed."""
+    """Whether an unconfirmed line would take effect."""
     text = os.fsdecode(content)
     accepts_only(TEXT, text)
     newly_accepted(TEXT, text)

@@ -1,4 +1,4 @@
-"""Archives of images: whatever is in them, what is written holds our one name, or there is a sentence."""
+"""Archives of images: whatever they contain, the written archive has only our name, or there is an error message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.fuzz.target import Target
 
 
 def _read(raw: bytes) -> bool:
-    """Raises AssertionError when a hostile archive came through."""
+    """Rewrite the archive. Raise AssertionError if a hostile one gets through."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "alpha.tar", Path(folder) / "written.tar"
         source.write_bytes(raw)

@@ -1,4 +1,4 @@
-"""Artifacts of jobs, from the archive to the check: nothing of them crashes the report or makes it green."""
+"""Artifacts of jobs, from the archive to the check: no content crashes the report or makes it green."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ KINDS = ("pass", "fail", "compared")
 
 
 def _one_file(name: str) -> Target:
-    """A file of an artifact whose other files are as they were written. What is read is rendered as well."""
+    """A target for one file of an artifact with the other files unchanged. Files that can be read are also rendered."""
 
     def read(content: bytes) -> bool:
         found = _first_read(name, content)
@@ -65,7 +65,7 @@ def _one_file(name: str) -> Target:
 
 
 def _first_read(name: str, content: bytes) -> Results:
-    """The results of the first kind whose other files agree with this one. Raises UserError where none does."""
+    """The results of the first kind whose other files agree with this one. Raises UserError if none does."""
     for kind in KINDS[:-1]:
         with suppress(UserError):
             return parse_results({**artifact(kind), name: content}, "artifact", ignore_unknown=True)
@@ -80,7 +80,7 @@ def night(pairs: Sequence[tuple[int, int]]) -> dict[str, bytes]:
 
 
 def _of_search(name: str) -> Target:
-    """A file of a night's artifact, whose other files are as they were written."""
+    """A target for one file of a night's artifact, with the other files unchanged."""
 
     def read(content: bytes) -> bool:
         found = parse_results({**night(LESS), name: content}, "artifact", ignore_unknown=True)
@@ -97,7 +97,7 @@ def _unzip(content: bytes) -> bool:
 
 
 def _plan(content: bytes) -> bool:
-    text = content.decode(errors="surrogateescape").replace("\x00", "")  # which no variable holds
+    text = content.decode(errors="surrogateescape").replace("\x00", "")  # which no variable can hold
     former = os.environ.get("PLAN")
     os.environ["PLAN"] = text
     try:
@@ -127,14 +127,14 @@ def _of_fork(content: bytes) -> bool:
 
 
 def _of_failed_run(content: bytes) -> bool:
-    """A trusted run whose job failed: no artifact makes that a pass."""
+    """A trusted run whose job failed: no artifact turns it into a pass."""
     double = Reported(artifacts={"results": content}, run=run(conclusion="failure"))
     double.jobs = [job("plan"), job("bench", "failure", "Bench")]
     return _told(double)
 
 
 def _of_trusted_run(content: bytes) -> bool:
-    """A trusted run that ended well: green only where all that its documents say is a pass."""
+    """A trusted run that succeeded: green only if every outcome in its documents is a pass."""
     passes = _told(Reported(artifacts={"results": content}))
     if passes:
         documents = {name: json.loads(each) for name, each in unzip(content).items()}

@@ -1,6 +1,6 @@
-"""`python -m tests.fuzz.campaign`: mutated inputs for every target; each ends with a sentence or is read.
+"""`python -m tests.fuzz.campaign`: mutated inputs for every target; each is read or refused with a message.
 
-An input fails where the reader raises anything but UserError, or lets it count as a pass though no seed does.
+An input fails if the reader raises anything but UserError, or if it counts as a pass although no seed does.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from tests.fuzz.mutations import mutate
 from tests.fuzz.target import Target
 
 MOST_SHOWN = 5
-"""failures of a target that are told"""
+"""failures shown for each target"""
 TOLD_EVERY_SECONDS = 30.0
 
 
 @dataclass
 class Tally:
-    """What came of the inputs of one target."""
+    """The results of one target's inputs."""
 
     target: str
     inputs: int = 0
     sentences: int = 0
     """inputs that were refused with a UserError"""
     read: int = 0
-    """inputs that were read and count for nothing"""
+    """inputs that were read and do not count as a pass"""
     passes: int = 0
     """inputs that count as a pass, as a seed does"""
     slowest_seconds: float = 0.0
@@ -43,7 +43,7 @@ class Tally:
 
 
 def targets() -> list[Target]:
-    """All that the modules of this folder name as TARGET or TARGETS, in the order of their names."""
+    """All targets that the modules of this folder define as TARGET or TARGETS, sorted by name."""
     found: list[Target] = []
     for module in sorted(each.name for each in pkgutil.iter_modules(package.__path__)):
         if module.startswith("test_") or module in ("campaign", "mutations", "target"):
@@ -54,7 +54,7 @@ def targets() -> list[Target]:
 
 
 def play(target: Target, inputs: int, seed: int, note: Callable[[str], None] = lambda _: None) -> Tally:
-    """Feed the target; the same numbers give the same inputs."""
+    """Feed the target with mutated inputs. The same numbers give the same inputs."""
     tally = Tally(target.name)
     may_pass = any(_passes(target, each) for each in target.seeds)
     told = time.monotonic()

@@ -1,4 +1,4 @@
-"""Capacity records: whatever can be read is shown, judged and written as JSON, and nothing else is."""
+"""Capacity records: all that can be read are shown, judged and written as JSON, and no others are."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(content: bytes) -> bool:
     verdict = against_history(entry_of(record), BEFORE, NO_THRESHOLDS)
     render_capacity_verdict(verdict)
     json.dumps(verdict.model_dump(mode="json", by_alias=True), allow_nan=False)
-    return False  # it is a measurement, and no verdict
+    return False  # a measurement is not a verdict
 
 
 TARGET = Target("a capacity record", [FOUND, BOUND], read)

@@ -17,7 +17,7 @@ SEEDS = [
 
 
 def read(content: bytes) -> bool:
-    """Nothing starts unless the comment names the very commit."""
+    """Whether a run would start although the comment does not name the exact commit."""
     command = parse(content.decode(errors="surrogateescape"))
     decided = decide(command, FORK, Known([], ["full"])) if isinstance(command, Command) else command
     if isinstance(decided, Answer):

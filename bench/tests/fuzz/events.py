@@ -1,4 +1,4 @@
-"""The event of a job: a plan, or a sentence."""
+"""The event of a job: it becomes a plan or an error message."""
 
 from __future__ import annotations
 

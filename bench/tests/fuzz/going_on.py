@@ -1,4 +1,4 @@
-"""Results of a run that gave way, which another run goes on with."""
+"""Results of a run that gave way and that another run continues."""
 
 from __future__ import annotations
 

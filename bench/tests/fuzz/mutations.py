@@ -1,6 +1,6 @@
-"""Inputs that are almost valid: JSON with another value somewhere, archives with another file, bytes that flipped.
+"""Almost valid inputs: JSON with a changed value, archives with a changed file, flipped bytes.
 
-Everything is drawn from the given random numbers, so an input can be made again.
+All choices come from the given random numbers, so an input can be reproduced.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from random import Random
 from typing import Any
 
 LONG = 20_000
-"""characters of a long text; more finds nothing else and takes longer"""
+"""characters of a long text; more would find nothing else and take longer"""
 DEEP = 2_000
-"""levels, above what the interpreter follows"""
+"""nesting levels, more than the interpreter can follow"""
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2, 99, 2**31, 2**63, -(2**63), 10**30, 0.5, -0.0, 1e-320, 1e308, -1e308,
     float("nan"), float("inf"), float("-inf"), "", " ", "0", "pass", "fail", "x" * LONG, "\x00", "\x1b[31m", "\ud800",
@@ -25,7 +25,7 @@ VALUES: tuple[Any, ...] = (
     "a" * 40, "0" * 40, [], {}, [[]], [None], {"": None}, {"schema": 2}, "2026-13-45T99:99:99Z", "node-ws",
 )  # fmt: skip
 RAW = (b"NaN", b"1e999", b"-1e999", b"9" * 5_000, b"[" * DEEP, b'{"a":' * DEEP, b"\xff\xfe", b"\x00", b"", b"null")
-"""what JSON may hold and Python's encoder does not write"""
+"""content that JSON may hold but Python's encoder does not write"""
 NAMES = ("result.json", "1.record.json", "2.verdict.json", "../result.json", "/x.json", "a\x00.json", "x" * 300)
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 Path = tuple[str | int, ...]
@@ -44,7 +44,7 @@ def mutate(seed: bytes, random: Random) -> bytes:
 
 
 def _document(document: Any, random: Random) -> bytes:
-    """Several changes of structure, and sometimes one that only text can have."""
+    """The document as JSON with structural changes, and sometimes one that only text can have."""
     document = copy.deepcopy(document)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         document = _changed(document, random)
@@ -94,7 +94,7 @@ def _at(document: Any, path: Path) -> Any:
 
 
 def _with_raw(content: bytes, random: Random) -> bytes:
-    """Something in place of a value."""
+    """The content with raw bytes in place of a value."""
     places = [at for at, byte in enumerate(content) if byte in b":["]
     if not places:
         return random.choice(RAW)
@@ -108,7 +108,7 @@ def _after_value(rest: bytes) -> bytes:
 
 
 def _archive(seed: bytes, random: Random) -> bytes:
-    """The archive packed again with another file, name, order or compression, and sometimes broken after that."""
+    """The archive repacked with another file, name, order or compression, and sometimes corrupted afterwards."""
     with zipfile.ZipFile(io.BytesIO(seed)) as opened:
         files = [(member.filename, opened.read(member)) for member in opened.infolist()]
     for _ in range(random.choice((1, 1, 2))):
@@ -125,7 +125,7 @@ def _archive(seed: bytes, random: Random) -> bytes:
                 files[at] = (name, mutate(content, random))
     made = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that are there twice, which is meant
+        warnings.simplefilter("ignore")  # duplicate names are intended
         with zipfile.ZipFile(made, "w", random.choice(METHODS)) as written:
             for name, content in files:
                 written.writestr(name, content)

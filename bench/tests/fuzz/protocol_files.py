@@ -1,4 +1,4 @@
-"""A `protocol.yml`, which a pull request may bring."""
+"""A `protocol.yml`, which a pull request may contain."""
 
 from __future__ import annotations
 

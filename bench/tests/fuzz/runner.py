@@ -1,4 +1,4 @@
-"""What the benchmark machine reads of GitHub's releases: the list, an archive of the Actions runner, and an offer."""
+"""GitHub's releases as the benchmark machine reads them: the list, an archive of the Actions runner, and an offer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIGEST = "0" * 64
 
 
 def _archive() -> bytes:
-    """Not compressed, so that a mutation meets the paths and not the checksum of the compression."""
+    """An uncompressed archive, so that a mutation hits the paths and not the checksum of the compression."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name in NEEDED:
@@ -43,7 +43,7 @@ def _releases() -> bytes:
 
 
 def unpacks(data: bytes) -> bool:
-    """Whether anything was written beside the folder, or something in it leads out."""
+    """Whether anything was written outside the folder, or a link in it leads outside."""
     with tempfile.TemporaryDirectory() as name:
         base = Path(name).resolve()
         (base / "archive").write_bytes(gzip.compress(data, 1))
@@ -55,7 +55,7 @@ def unpacks(data: bytes) -> bool:
 
 
 def lists(data: bytes) -> bool:
-    """Whether a release was read whose checksum is not one."""
+    """Whether a release with an invalid checksum was read."""
     try:
         releases = read_releases(json.loads(data))
     except (NotRenewed, ValueError, RecursionError):
@@ -64,7 +64,7 @@ def lists(data: bytes) -> bool:
 
 
 def offers(data: bytes) -> bool:
-    """Whether an offer was read that is not of the one form."""
+    """Whether an offer that is not in the only valid form was read."""
     with tempfile.NamedTemporaryFile() as file:
         Path(file.name).write_bytes(data)
         try:

@@ -1,4 +1,4 @@
-"""What a fuzz campaign feeds."""
+"""The target of a fuzz campaign."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ class Target:
     seeds: Sequence[bytes]
     """valid inputs, which are mutated"""
     read: Callable[[bytes], bool]
-    """Whether the input would count as a pass. UserError is the only exception that it may raise."""
+    """Returns whether the input would count as a pass. UserError is the only exception that it may raise."""

@@ -1,4 +1,4 @@
-"""Some inputs of every target: a sentence or success, never a traceback, never green. `make fuzz` tries more."""
+"""Some inputs for every target: an error message or success, never a traceback or green. `make fuzz` tries more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fuzz.target import Target
 
 TARGETS = {target.name: target for target in campaign.targets()}
 INPUTS = 200
-"""of each; the campaign has fifty times as many"""
+"""for each target; the campaign has fifty times as many"""
 
 
 @pytest.mark.slow

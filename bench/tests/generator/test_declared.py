@@ -1,4 +1,4 @@
-"""A declared protocol in the real generator, with a secret that must stay where it was."""
+"""A declared protocol in the real generator, with a secret that must not leak."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEDULE = Schedule(
 
 @contextlib.contextmanager
 def serving(tmp_path: Path, *arguments: str) -> Iterator[str]:
-    """A scripted server."""
+    """The URL of a scripted server."""
     binary = tmp_path / "scripted"
     subprocess.run(["go", "build", "-trimpath", "-o", binary, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
     with subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, text=True) as server:
@@ -49,7 +49,7 @@ def board() -> str:
 
 
 def refused() -> str:
-    """Requests whose answers have the secret, and are errors with it as their reason."""
+    """A protocol whose answers contain the secret and are errors with the secret as their reason."""
     return """\
 http: {path: "/post?key={secret:token}", status: 201, headers: {Authorization: "Bearer {secret:token}"}}
 message: {send: '{"title": "{secret:token}"}', received: {/never: 1}}

@@ -1,6 +1,6 @@
 """The examples that have a server: a conversation is understood, and a short load is counted exactly.
 
-Those without one are played in `k6/internal/conversation` and `k6/internal/engine`, against scripted servers.
+Examples without a server are played in `k6/internal/conversation` and `k6/internal/engine`, against scripted servers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ START = {".go": ["./server"], ".js": ["node", "server.js"]}
 """by the suffix of an example's server"""
 CLIENTS, BOARD, RATE = 10, 5, 20
 CONVERSATION = ((0, 0), (0, 1), (1, 0))
-"""the messages or requests of `protocol check`, and who makes them"""
+"""number and client of each message or request of `protocol check`"""
 SCHEDULE = Schedule(
     warmup_seconds=0.2,
     stages=[StagePlan(clients=CLIENTS, ramp_seconds=0.3, settle_seconds=0.3, steady_seconds=1)],
@@ -49,12 +49,12 @@ SCHEDULE = Schedule(
 
 @dataclass(frozen=True)
 class Played:
-    """What a suite plays for a second, and what comes of it."""
+    """The load that a suite plays for a second, and its expected results."""
 
     suite: str
     parameters: Parameters
     meanings: list[str]
-    """of the conversation"""
+    """of the receipts in the conversation"""
     receipts: int
 
 
@@ -73,7 +73,7 @@ def played(protocol: DeclaredProtocol) -> Played:
 
 @contextlib.contextmanager
 def serving(program: Path, folder: Path) -> Iterator[str]:
-    """The URL of a server that was installed in a folder."""
+    """Install and start a server in a folder, and yield its URL."""
     shutil.copytree(program.parent, folder)
     subprocess.run(INSTALL[program.suffix], cwd=folder, check=True)
     port = free_port()
@@ -86,7 +86,7 @@ def serving(program: Path, folder: Path) -> Iterator[str]:
 
 
 def marked(program: Path) -> object:
-    """The program as a parameter. One in Go begins early: its libraries take half a minute of CPU to compile."""
+    """The program as a parameter. A Go program starts early: compiling its libraries takes half a minute of CPU."""
     marks = [pytest.mark.early] if program.suffix == ".go" else []
     return pytest.param(program, marks=marks, id=program.parent.name)
 

@@ -1,4 +1,4 @@
-"""The real generator against a server whose behaviour is known. The engine alone is tested in k6/internal/engine."""
+"""The real generator against a server with known behaviour. Tests of the engine alone are in k6/internal/engine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 CHECKOUT = Project.at(Path(__file__).parents[3])
 STEADY_SECONDS = 1
 BOARDS = {"40": 5, "80": 5, "large-40": 10}
-"""The board sizes of the stages: after the second all clients leave and others come."""
+"""The board sizes of the stages. After the second stage, all clients leave and others join."""
 SCHEDULE = Schedule(
     warmup_seconds=0.5,
     stages=[
@@ -46,7 +46,7 @@ SCHEDULE = Schedule(
         StagePlan(
             clients=40,
             name="large-40",
-            ramp_seconds=2,  # half of it for what the clients before still wait for
+            ramp_seconds=2,  # half of it for deliveries to the previous clients
             settle_seconds=0.5,
             steady_seconds=STEADY_SECONDS,
             parameters={"board_size": 10},
@@ -92,7 +92,7 @@ def play(k6: Path, url: str, folder: Path, *, processes: int = 1) -> LoadReport:
 
 @pytest.mark.timed
 def test_two_generators_of_one_machine_report_what_one_does(k6: Path, scripted: Path, tmp_path: Path) -> None:
-    """Both loads are played at the same time, each at a server of its own, and so meet the same disturbances."""
+    """Both loads run at the same time, each against its own server, so both meet the same disturbances."""
     cpus = sorted(os.sched_getaffinity(0))
     before, began = stolen_seconds(), time.monotonic()
     with late_server(scripted) as server, late_server(scripted) as another, ThreadPoolExecutor(1) as beside:
@@ -121,8 +121,8 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, scripted: 
             first = Latencies.decode(getattr(alone.histograms, kind)).summary()
             second = Latencies.decode(getattr(together.histograms, kind)).summary()
             assert first and second
-            # The server's delay is nearly all of it. What disturbs one load only shows at p95; that merging itself
-            # keeps every percentile is for test_merging.
+            # The server's delay is nearly all of it. A disturbance of only one load shows at p95. test_merging checks
+            # that merging itself keeps every percentile.
             assert first.p50 == pytest.approx(0.1, abs=0.006)
             assert second.p50 == pytest.approx(first.p50, abs=0.005)
             assert min(first.p95, second.p95) >= 0.1
@@ -132,7 +132,7 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, scripted: 
 def test_a_server_that_ends_in_a_stage_loses_what_was_due_in_it_and_nothing_before(
     k6: Path, scripted: Path, tmp_path: Path
 ) -> None:
-    """It ends in the middle of the second of three stages; the load goes on to the end of that one."""
+    """The server ends in the middle of the second of three stages. The load continues to the end of that stage."""
     generator = Generator(
         k6, CHECKOUT.generator, CHECKOUT.scenarios / "whiteboard.js", sorted(os.sched_getaffinity(0)), tmp_path
     )
@@ -159,9 +159,9 @@ def test_a_server_that_ends_in_a_stage_loses_what_was_due_in_it_and_nothing_befo
     assert second.messages.due == STEADY_SECONDS * 80
 
 
-@pytest.mark.alone  # it stops every k6 of the machine
+@pytest.mark.alone  # it stops every k6 on the machine
 def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
-    """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
+    """The generator is stopped for 60 ms in every 100 ms, as if other processes had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")
     chosen = select_servers(CHECKOUT, suite, ["node-ws"], print, DriverChoice("process"))
     k6, [prepared] = build_all(CHECKOUT, chosen, print)

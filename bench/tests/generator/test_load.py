@@ -1,4 +1,4 @@
-"""The generator is started as agreed, heard every second, given up when it hangs, and believed only when it fits."""
+"""The generator is started as agreed, read every second and killed if it hangs; only a valid report is accepted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def plan(behaviour: str = "normal") -> LoadPlan:
 
 
 def long_plan() -> LoadPlan:
-    """Its second stage ends long after the test, however busy the machine is."""
+    """A plan whose second stage ends long after the test, however busy the machine is."""
     first, second = SCHEDULE.stages
     stages = [first, second.model_copy(update={"steady_seconds": 60.0})]
     return plan().model_copy(update={"schedule": SCHEDULE.model_copy(update={"stages": stages})})
@@ -104,8 +104,8 @@ def test_segments_are_equal_parts_of_one_sequence() -> None:
 @pytest.mark.parametrize(
     ("behaviour", "told"),
     [
-        ("crash", r"the generator \(k6\) ended with exit code 107; its last words: the scenario threw an exception"),
-        ("garbage", r"the generator \(k6\) told something that is no event: b'no event'"),
+        ("crash", r"the generator \(k6\) ended with exit code 107; its last output: the scenario threw an exception"),
+        ("garbage", r"the generator \(k6\) wrote a line that is not an event: b'no event'"),
         ("silent", r"the generator \(k6\) wrote no load report"),
         ("newer", "the load report has schema 7, this Pushbench reads 6"),
     ],

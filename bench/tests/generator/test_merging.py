@@ -1,4 +1,4 @@
-"""Distributions and reports of several generators add up, and percentiles come from what was added."""
+"""Distributions and reports of several generators add up, and percentiles come from the sum."""
 
 from __future__ import annotations
 

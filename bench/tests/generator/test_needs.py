@@ -1,4 +1,4 @@
-"""What the largest stage needs of the machine is known before a trial, and what is missing is told with what to do."""
+"""The largest stage's needs on the machine are known before a trial; anything missing is reported with its remedy."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_too_few_generators_are_told_with_the_number_that_is_enough() -> None:
     with pytest.raises(UserError) as refused:
         generators_for(50_000, HERE, 2)
     assert refused.value.what == (
-        "--generators 2 is too few: one may open 20,000 files, and the largest stage has 50,000 connections"
+        "--generators 2 is too few: one generator may open 20,000 files, and the largest stage has 50,000 connections"
     )
     assert refused.value.hint == "give --generators 3, or raise `ulimit -n`"
-    with pytest.raises(UserError, match="no generator can play: one may open 64 files"):
+    with pytest.raises(UserError, match="the load cannot be played: one generator may open 64 files"):
         generators_for(10, Limits(64, 28_232), None)
 
 
@@ -68,7 +68,7 @@ def test_clients_of_a_container_need_real_addresses_where_one_is_not_enough() ->
     assert e.value.hint
     assert e.value.hint.startswith("name 2 of this machine's addresses with --source-addresses, or widen net.ipv4.ip_")
     assert sources_for(25_000, HERE, ["10.0.0.5", "10.0.0.6"], loopback=False) == ["10.0.0.5", "10.0.0.6"]
-    with pytest.raises(UserError, match=r"127\.0\.0\.2 is of the loopback device, where no container is"):
+    with pytest.raises(UserError, match=r"127\.0\.0\.2 is a loopback address, which reaches no container"):
         sources_for(1_000, HERE, ["127.0.0.2"], loopback=False)
 
 
@@ -90,7 +90,7 @@ def test_too_few_addresses_that_were_named_are_told() -> None:
         (2, 1, 2, True, False),
         (2, 3, 1, False, False),
         (4, 1, 1, True, True),
-        (0, 1, 1, False, False),  # the server has the same
+        (0, 1, 1, False, False),  # the server uses the same CPUs
     ],
 )
 def test_a_loop_spins_only_where_nobody_else_needs_its_cpu(
@@ -112,14 +112,14 @@ def test_addresses_are_read_from_a_list() -> None:
     for wrong, told in {"": "found ''", "10.0.0": "found '10.0.0'", "::1": "found '::1'"}.items():
         with pytest.raises(UserError, match=told):
             parse_addresses(wrong)
-    with pytest.raises(UserError, match=r"10\.0\.0\.5 is there twice"):
+    with pytest.raises(UserError, match=r"10\.0\.0\.5 appears twice"):
         parse_addresses("10.0.0.5,10.0.0.5")
 
 
 def test_an_address_of_another_machine_is_refused() -> None:
     limits.require_own(["127.0.0.2", "127.8.9.10"])
     with pytest.raises(UserError, match=r"192\.0\.2\.1 cannot be used: this machine does not have it"):
-        limits.require_own(["192.0.2.1"])  # TEST-NET-1, which nobody has: RFC 5737
+        limits.require_own(["192.0.2.1"])  # TEST-NET-1, which no machine has: RFC 5737
 
 
 def test_the_limits_of_this_machine_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_the_limits_of_this_machine_are_read(monkeypatch: pytest.MonkeyPatch) ->
 def means(
     monkeypatch: pytest.MonkeyPatch, options: Options, *clients: int, connections: int = 1
 ) -> tuple[Means, list[str]]:
-    """Of a load with these stages for a server of the process driver, and what is said."""
+    """The means for a load with these stages for a server of the process driver, and the notes about them."""
     monkeypatch.setattr(limits, "read_limits", lambda: HERE)
     stages = [StagePlan(clients=each, ramp_seconds=0, settle_seconds=0, steady_seconds=1) for each in clients]
     schedule = Schedule(warmup_seconds=0, stages=stages, drain_seconds=1)
@@ -150,8 +150,8 @@ def test_the_largest_stage_decides_and_what_is_unusual_is_said(monkeypatch: pyte
     found, notes = means(monkeypatch, Options(), 100, 50_000, 1_000)
     assert (found.generators, found.sources) == (3, [f"127.0.0.{number}" for number in (2, 3, 4, 5)])
     assert notes[:2] == [
-        "3 generators, for one may open 20,000 files, and there are 50,000 connections",
-        "clients connect from 4 addresses, for one has 12,704 ports for them",
+        "3 generators: each may open 20,000 files, and there are 50,000 connections",
+        "clients connect from 4 addresses, because each has 12,704 ports for them",
     ]
     assert notes[2:] == [found.doubt]
     twice = means(monkeypatch, Options(), 100, 25_000, connections=2)

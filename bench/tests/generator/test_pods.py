@@ -1,4 +1,4 @@
-"""The reports of generators in pods become one; what is missing, there twice, foreign or broken is named."""
+"""The reports of generators in pods become one; missing, duplicate, foreign and broken reports are named."""
 
 from __future__ import annotations
 
@@ -84,22 +84,22 @@ def test_a_missing_report_is_named_by_its_clients(tmp_path: Path, parts: list[in
 @pytest.mark.parametrize("segment", ["0:1/2", "1/4:1", "0:1"])
 def test_clients_that_are_there_twice_are_refused(tmp_path: Path, segment: str) -> None:
     said = refusal(tmp_path, {"a": lines(FIRST), "b": lines(changed(SECOND, segment=segment)), "c": lines(SECOND)})
-    assert "clients are there twice" in said
+    assert "clients appear twice" in said
 
 
 def test_both_files_of_a_report_that_is_there_twice_are_named(tmp_path: Path) -> None:
     said = refusal(tmp_path, {"a": lines(FIRST), "copy": lines(FIRST), "c": lines(SECOND)})
-    assert said.startswith("copy:1: clients are there twice: it played 0:1/2, and a:1 0:1/2")
+    assert said.startswith("copy:1: clients appear twice: 0:1/2 here, and 0:1/2 in a:1")
 
 
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ({"seed": 2}, "disagree on seed: 1 and 2: it is not of the load of a:1"),
+        ({"seed": 2}, "disagree on seed: 1 and 2: not the same load as a:1"),
         ({"url": "http://other:1"}, "disagree on url"),
         ({"stages": [stage_report(name="other")]}, "disagree on stages"),
         ({"generator": FIRST.generator.model_copy(update={"k6": "v1"})}, "k6 v0 and v1"),
-        ({"started_unix_us": 3_605_000_000}, "it began 3,600 s after a:1: they are of two loads"),
+        ({"started_unix_us": 3_605_000_000}, "it began 3,600 s after a:1: two different loads"),
     ],
     ids=["seed", "server", "stages", "version", "time"],
 )

@@ -135,10 +135,10 @@ def test_a_history_is_of_the_time_before_of_one_environment_and_asked_in_one_way
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"environment": "ba9876543210"}, "is of the environment ba9876543210, and .* of 0123456789ab"),
-        ({"suite": "posts"}, "is of the suite posts, and .* of whiteboard"),
-        ({"asked": "0"}, "was asked otherwise"),
-        ({"record": entry(21).record}, "is held against itself"),
+        ({"environment": "ba9876543210"}, "is from the environment ba9876543210, and .* from 0123456789ab"),
+        ({"suite": "posts"}, "is from the suite posts, and .* from whiteboard"),
+        ({"asked": "0"}, "was searched under other conditions"),
+        ({"record": entry(21).record}, "is compared with itself"),
     ],
 )
 def test_a_base_that_cannot_be_compared_is_refused(changed: dict[str, str], said: str, thresholds: Thresholds) -> None:

@@ -1,4 +1,4 @@
-"""Idle CPUs stay awake while something is measured, where the user may have that, and no longer."""
+"""Idle CPUs stay awake during a measurement if the user has the permission, and no longer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_kernel_holds_it_as_long_as_it_is_asked_for() -> None:
 
 
 def _latency() -> int:
-    """Microseconds that a CPU may take to wake up, of all who asked."""
+    """The microseconds that a CPU may take to wake up, by the requests of all processes."""
     opened = os.open(DEVICE, os.O_RDONLY)
     try:
         return int(struct.unpack("i", os.read(opened, 4))[0])

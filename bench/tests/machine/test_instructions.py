@@ -1,4 +1,4 @@
-"""Counting what threads do: with the kernel's own clock, which every machine has, in place of instructions."""
+"""Counting events of threads. The kernel's own clock, which every machine has, stands in for instructions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that was ended and started again has used what all its lives used."""
+"""The usage of a restarted program is the sum over all its lives."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ LINUX = range(32768, 61000)
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Sequence[int]:
-    """Three ports, and no others to choose from."""
+    """The only three ports to choose from."""
     few = sorted(free_port() for _ in range(3))
     for name in list(ports._kept):
         name.close()

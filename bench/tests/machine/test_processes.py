@@ -1,4 +1,4 @@
-"""Programs get the CPUs and the environment that are prescribed, and end when told to, with all they started."""
+"""Programs get the prescribed CPUs and environment, and end on request, with all processes that they started."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_program_that_another_thread_reaps_is_stopped_all_the_same(tmp_path: P
     program = run(tmp_path, "pass")
     os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
     reaping = threading.Thread(target=program.wait, args=(60,))
-    with vars(program._popen)["_waitpid_lock"]:  # while it reaps, `poll` says that the program runs
+    with vars(program._popen)["_waitpid_lock"]:  # while it reaps, `poll` reports a running program
         os.waitpid(program.pid, 0)
         assert program.exit_code() is None
         reaping.start()
@@ -99,7 +99,7 @@ def test_the_whole_session_ends_with_its_first_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alone  # a run of any test beside it would be the next command
+@pytest.mark.alone  # a run of any concurrent test would be the next command
 def test_a_program_whose_owner_was_killed_is_ended_by_the_next_command(tmp_path: Path) -> None:
     gone = run(tmp_path, "pass")
     gone_marker = owner_marker(gone.pid)

@@ -1,4 +1,4 @@
-"""What is read of processes while they go on."""
+"""Reading the state of processes while they keep running."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushbench.machine.procfs import open_sockets, socket_inodes, stats
 
 
 def test_a_file_that_is_closed_meanwhile_hides_no_socket() -> None:
-    """The listing of this process has itself, in the lowest free place, and is closed when its entries are read."""
+    """A listing of this process's files has itself at the lowest free number, closed when its entries are read."""
     lowest = os.open(os.devnull, os.O_RDONLY)
     with socket.socket() as open_socket:
         os.close(lowest)

@@ -1,4 +1,4 @@
-"""What a program uses is counted over its whole tree, precisely, and looking costs next to nothing."""
+"""A program's usage is counted precisely over its whole process tree, and sampling it costs next to nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def python(code: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def program(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
-    """Runs the test's code; it prints a line once it is ready and then waits for its input to end."""
+    """Run the test's code, which prints a line once it is ready and then waits for its input to end."""
     process = python(request.param + "\nimport sys; print('ready', flush=True); sys.stdin.read()")
     assert process.stdout
     process.stdout.readline()
@@ -168,7 +168,7 @@ def test_a_program_that_ended_uses_nothing() -> None:
 
 
 def test_a_program_that_ends_while_it_is_read_uses_nothing() -> None:
-    """Its memory is gone, though its state was that of a running one a moment before."""
+    """Its memory is gone, although its state was that of a running process a moment before."""
     process = python("pass")
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     [ended] = [stat for stat in stats() if stat.pid == process.pid]
@@ -200,7 +200,7 @@ def test_processes_that_share_a_cpu_wait_for_each_other() -> None:
     burning.stdin.flush()
     for _ in range(4):
         burning.stdout.readline()
-    # Each of four burns until the same 0.3 s are over. The others run in three quarters of them.
+    # Each of four processes burns until the same 0.3 s are over. In three quarters of them, the others run.
     assert between(before, waited()) > 0.6
     burning.communicate()
 
@@ -226,7 +226,7 @@ def test_what_others_take_of_the_servers_cpus_is_counted() -> None:
     burning = python(f"import os, time\nos.sched_setaffinity(0, {{{cpu}}})\n{TELL}\n{burn}\n{TELL}\ninput()")
 
     def look() -> tuple[float, float, float]:
-        """The process's own count, and what is taken with and without it."""
+        """The process's own count, and the CPU time taken with and without it."""
         assert burning.stdout
         told, everyone = float(burning.stdout.readline()), list(stats())
         with_it, without = (
@@ -262,7 +262,7 @@ def test_sampling_ends_when_it_is_told_to() -> None:
     assert not sampler.is_alive()
 
 
-@pytest.mark.alone  # it looks at every process of the machine
+@pytest.mark.alone  # it samples every process of the machine
 def test_looking_costs_less_than_a_hundredth_of_a_core() -> None:
     enough = threading.Event()
     threads = [threading.Thread(target=enough.wait) for _ in range(60)]
@@ -274,4 +274,4 @@ def test_looking_costs_less_than_a_hundredth_of_a_core() -> None:
         watched.look(border=True)
     cost = (time.thread_time() - before) / 10
     enough.set()
-    assert cost < 0.01  # one look a second
+    assert cost < 0.01  # one sample a second

@@ -148,7 +148,7 @@ def test_an_accepted_line_of_a_commit_hides_nothing(project: Project) -> None:
     [
         (BisectRequest("main", "begin", "x"), "does not descend from"),
         (BisectRequest("main", "main", "x"), "the same commit"),
-        (BisectRequest("begin", "nowhere", "x"), "git knows no commit"),
+        (BisectRequest("begin", "nowhere", "x"), "unknown commit"),
         (BisectRequest("begin", "main", "z"), "there is no server 'z' at --good"),
         (BisectRequest("begin", "main", "y"), "no commit between"),
         (BisectRequest("begin", "main", "x", metric="charm"), "no margin for 'charm'"),

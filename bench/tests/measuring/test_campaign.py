@@ -144,7 +144,7 @@ def test_rounds_that_fit_on_the_machine_are_played_at_the_same_time(tmp_path: Pa
     assert turns == [{"quick": [1]}, *({"quick": [number + each for each in range(3)]} for number in (2, 5, 8, 11))]
     assert notes == [
         "quick: from now on 3 rounds at the same time",
-        "a round takes 10 s: at most 13, fewer when everything is decided",
+        "a round takes 10 s: at most 13, fewer if everything is decided earlier",
     ]
     in_turns = Budget(40.0, until_decided=False, together=False)
     turns, notes = campaign(tmp_path, in_turns, ["quick"], 0, LITTLE)
@@ -163,5 +163,5 @@ def test_rounds_that_crowd_their_cpus_are_played_one_after_the_other(
     monkeypatch.setattr("pushbench.measuring.campaign.rounds_that_fit", lambda *_: 3)
     turns, notes = campaign(tmp_path, Budget(70.0, until_decided=False), ["quick"], 0, {"cpu_cores": 0.6})
     assert turns[:4] == [{"quick": [1]}, {"quick": [2, 3, 4]}, {"quick": [5]}, {"quick": [6]}]
-    assert "quick: 3 rounds are too much for the CPUs they share: from now on one after the other" in notes
+    assert "quick: 3 rounds overload the CPUs they share: from now on one at a time" in notes
     assert len([each for each in notes if each.startswith("a round takes")]) == 2, "the pace is told anew"

@@ -139,7 +139,7 @@ def test_a_search_that_is_ended_keeps_the_starts_that_are_done(tmp_path: Path, m
 
 
 def test_a_suite_without_a_search_and_one_without_limits_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="the suite tiny says nothing of `capacity`"):
+    with pytest.raises(UserError, match="the suite tiny has no section `capacity`"):
         find(make_project(tmp_path / "without", x=""))
     project = project_of(tmp_path / "limits", x="")
     project.thresholds.unlink()

@@ -275,7 +275,7 @@ def test_arms_that_are_too_much_for_their_cpus_go_on_in_turns(
         (1, True), (1, True), (2, False), (2, False), (3, False), (3, False)
     ]  # fmt: skip
     assert [trial.validity.valid for trial in record.trials] == [False] * 2 + [True] * 4
-    assert "z: both arms are too much for the CPUs they share: from now on one after the other" in watch.notes
+    assert "z: both arms overload the CPUs they share: from now on one at a time" in watch.notes
     assert "z: 2 of 3 trials are valid, only those are judged" in verdict(project, record).notes
 
 
@@ -349,9 +349,9 @@ def test_another_head_is_measured_with_this_harness(project: Project) -> None:
 
 
 def test_a_base_that_does_not_exist_and_no_git_at_all_are_said(project: Project, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"git knows no commit 'v9'.*fetch it first"):
+    with pytest.raises(UserError, match=r"unknown commit 'v9'.*fetch it first"):
         measure(project, base="v9")
-    with pytest.raises(UserError, match="git knows no commit '--help'"):
+    with pytest.raises(UserError, match="unknown commit '--help'"):
         measure(project, base="--help")
     bare = make_project(tmp_path / "bare", x="")
     bare.thresholds.write_text(project.thresholds.read_text())

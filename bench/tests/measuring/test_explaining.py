@@ -172,9 +172,9 @@ def test_a_record_that_is_no_such_comparison_is_refused(project: Project) -> Non
     assert record.comparison
     injected = record.model_copy(update={"comparison": record.comparison.model_copy(update={"injected": "burn=10%"})})
     for other, server, told in (
-        (record.model_copy(update={"comparison": None}), "x", "is no comparison"),
+        (record.model_copy(update={"comparison": None}), "x", "is not a comparison"),
         (injected, "x", "injected fault"),
-        (record, "y", "compares no 'y'"),
+        (record, "y", "does not compare 'y'"),
     ):
         with pytest.raises(UserError, match=told):
             explaining.explain(project, other, server, replace(UNVERIFIED), Notebook())

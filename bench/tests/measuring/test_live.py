@@ -175,7 +175,7 @@ def test_a_store_that_fails_later_costs_one_note_and_no_trial(
     assert record.trials[0].resources
     why = "answers 500" if status else f"no answer within {PATIENCE_SECONDS:g} s"
     told = [note for note in watch.notes if note.startswith("live:")]
-    assert told == [f"live: {victoria.url} does not answer ({why}); measuring goes on without it"]
+    assert told == [f"live: {victoria.url} does not answer ({why}); measuring continues without it"]
 
 
 def test_a_resumed_run_is_live_when_either_part_was(victoria: Store, measure: Any) -> None:

@@ -100,7 +100,7 @@ def test_what_a_server_does_not_have_is_not_killed_and_said(
     played, findings = schedule_for(schedule(*KILLS), spec, workers)
     assert [stage.outage.kill for stage in played.stages if stage.outage] == killed
     assert [stage.name for stage in played.stages] == ["stage-0", "stage-1", "stage-2"]
-    assert [finding.message.partition("for the server has ")[2] for finding in findings] == lacks
+    assert [finding.message.partition("because the server has ")[2] for finding in findings] == lacks
     assert {finding.code for finding in findings} <= {"no_outage"}
 
 

@@ -63,5 +63,5 @@ def test_a_parameter_that_the_suite_does_not_have_is_refused(tmp_path: Path) -> 
     suite = project.scenarios / "tiny.yml"
     search = SEARCH.model_copy(update={"searched": "requests"}).model_dump_json()
     suite.write_text(f"{suite.read_text()}capacity: {search}\n")
-    with pytest.raises(UserError, match="capacity: requests is no parameter of the suite"):
+    with pytest.raises(UserError, match="capacity: requests is not a parameter of the suite"):
         read_suites(project.scenarios)

@@ -48,7 +48,7 @@ def test_a_server_that_was_killed_goes_on_and_its_recovery_is_in_the_record(tmp_
     assert without.outage is None
     assert "recovery_seconds" not in without.metrics
     [finding] = [each for each in trial.validity.warnings if each.code == "no_outage"]
-    assert (finding.message, finding.stage) == ("nothing was killed, for the server has no service", 1)
+    assert (finding.message, finding.stage) == ("nothing was killed, because the server has no service", 1)
 
 
 def test_a_server_that_does_not_come_up_again_has_failed(tmp_path: Path) -> None:

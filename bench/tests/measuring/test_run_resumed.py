@@ -91,15 +91,15 @@ def test_another_environment_cannot_be_resumed(tmp_path: Path) -> None:
     record = raised.value.record
     moved = record.model_copy(update={"environment": record.environment.model_copy(update={"key": "elsewhere"})})
     path = store.write_record(project.records, moved)
-    with pytest.raises(UserError, match="it was begun in another environment"):
+    with pytest.raises(UserError, match="it was started in another environment"):
         run.resume(project, path, UNVERIFIED, Notebook())
 
 
 @pytest.mark.parametrize(
     ("change", "told", "hint"),
     [
-        ({"method": None}, "it was begun by method 1, this Pushbench measures by method 2", "start a new run"),
-        ({"generators": 3}, "it was begun with 3 generators, now 1", "add --generators 3"),
+        ({"method": None}, "it was started with method 1, this Pushbench uses method 2", "start a new run"),
+        ({"generators": 3}, "it was started with 3 generators, now 1", "add --generators 3"),
         ({"awake": True}, "it kept its CPUs awake, now they may halt", f"let this user write {DEVICE}"),
     ],
 )

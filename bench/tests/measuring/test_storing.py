@@ -71,7 +71,7 @@ def test_what_was_answered_is_there() -> None:
 
 
 def test_what_nobody_began_is_not_there() -> None:
-    with pytest.raises(ServerFailed, match=r"has 121 exchanges more .* began 120: 1 were stored twice or unasked"):
+    with pytest.raises(ServerFailed, match=r"has 121 more exchanges .* sent 120: 1 were stored twice or without"):
         added(121)
 
 

@@ -1,4 +1,4 @@
-"""Each server of the catalog has a profiler, and what a machine lacks for it is said in a line."""
+"""Each server of the catalog has a profiler; one line names what a machine lacks for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CATALOG = {server.id: server for server in read_catalog(Project.at(Path(__file__
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """With a JDK that has both tools."""
+    """A place with a JDK that has both tools."""
     for name in ("jcmd", "jfr"):
         (tmp_path / name).touch()
     return Place(tmp_path, tmp_path, Toolset([Toolchain("java", "25", tmp_path)]), [0])

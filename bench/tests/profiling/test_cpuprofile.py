@@ -1,4 +1,4 @@
-"""Profiles of Node.js and Bun are read as CPU by function, and nothing in them is believed."""
+"""Profiles of Node.js and Bun are read as CPU by function, and nothing in them is trusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def node(number: int, name: str, url: str = "", line: int = -1, children: tuple[
 
 
 def profile_of(**replaced: Any) -> dict[str, Any]:
-    """A second: half idle, 0.3 s in `send` below an anonymous function of `broadcast`, 0.2 s in a library."""
+    """One second: half idle, 0.3 s in `send` below an anonymous function of `broadcast`, 0.2 s in a library."""
     nodes = [
         node(1, "(root)", children=(2, 3)),
         node(2, "(idle)"),

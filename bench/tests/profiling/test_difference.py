@@ -1,4 +1,4 @@
-"""The function that gained is named first, in CPU per unit of work, and scatter is called scatter."""
+"""The function that gained most comes first, in CPU per unit of work, and scatter is reported as scatter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEND = frame("send", "ws/lib/sender.js", 40)
 
 
 def profile(**samples: int) -> Profile:
-    """Samples of a millisecond in `broadcast`, and in what it calls."""
+    """A profile with samples of a millisecond in `broadcast` and in the functions that it calls."""
     stacks = {"broadcast": (BROADCAST,), "parse": (BROADCAST, PARSE), "send": (BROADCAST, SEND)}
     found = Profile()
     for name, count in samples.items():

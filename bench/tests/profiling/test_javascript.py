@@ -1,4 +1,4 @@
-"""Node.js writes a profile at SIGTERM, whether the server handles that or leaves it to the kernel."""
+"""Node.js writes a profile at SIGTERM, whether the server handles the signal or leaves it to the kernel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_server_that_gets_sigterm_leaves_a_profile(program: str, code: int, tm
     assert list(tmp_path.glob("*.cpuprofile"))
 
 
-# V8 inlines `#receive` and `burn` into the listener. Without an option its profiler counts the loop as the listener's.
+# V8 inlines `#receive` and `burn` into the listener. Without an option, its profiler attributes the loop to it.
 BURNS = """
 const { EventEmitter } = require('node:events');
 class Board {

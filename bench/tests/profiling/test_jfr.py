@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def event(*frames: tuple[str, str, int], time: str = "2023-11-14T22:13:21.123456789Z", **more: Any) -> dict[str, Any]:
-    """`frames`, the innermost first."""
+    """An event with `frames`, the innermost first."""
     stack = [
         {"method": {"type": {"name": type_}, "name": name, "descriptor": "()V"}, "lineNumber": line, "type": "Inlined"}
         for type_, name, line in frames
@@ -92,5 +92,5 @@ def test_what_is_no_recording_is_refused(folder: Path, text: str, told: str) -> 
 def test_an_endless_event_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jfr, "MOST_EVENT", 100)
     monkeypatch.setattr(jfr, "CHUNK", 10)
-    with pytest.raises(Unprofiled, match="larger than"):
+    with pytest.raises(Unprofiled, match="too large for a profile"):
         read(folder, text='{"events": [{"type": "' + "x" * 1000)

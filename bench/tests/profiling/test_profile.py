@@ -1,4 +1,4 @@
-"""What a server leaves where its profiler writes is bounded before it is read."""
+"""The files that a server leaves in place of a profile are checked and bounded before they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushbench.profiling.profile import DEEPEST, Profile, Unprofiled, frame, rea
 def test_a_pipe_a_link_and_a_missing_file_are_no_profile(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/etc/hostname")
-    for name, told in (("pipe", "is no file"), ("link", "is no file"), ("none", "wrote no file")):
+    for name, told in (("pipe", "not a regular file"), ("link", "not a regular file"), ("none", "wrote no file")):
         with pytest.raises(Unprofiled, match=told):
             read_bounded(tmp_path / name)
 

@@ -1,6 +1,6 @@
-"""Small profiles that real runtimes wrote: the same program twice, and in the head its function `burn` takes more.
+"""Small profiles that real runtimes wrote: the same program twice, with a costlier function `burn` in the head.
 
-Frames that no reader looks at were left out, and paths are those of a server in `/servers/x`.
+Frames that no reader uses are left out. Paths are those of a server in `/servers/x`.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def test_a_file_that_is_no_entry_or_in_another_one_s_place_is_named(tmp_path: Pa
     with pytest.raises(UserError, match="the search 20261121T101500Z-1a2b3c belongs elsewhere"):
         capacities.read_entry(moved)
     path.write_text(json.dumps({"schema": 2}))
-    with pytest.raises(UserError, match="no capacity of a history: schema"):
+    with pytest.raises(UserError, match="not a capacity of a history: schema"):
         capacities.read_entry(path)
 
 

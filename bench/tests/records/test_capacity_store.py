@@ -38,9 +38,9 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "no whole JSON document"),
+        (b"", "not a complete JSON document"),
         (b"[]", "it: "),
-        (b"[" * 100_000, "no whole JSON document"),
+        (b"[" * 100_000, "not a complete JSON document"),
         (changed(lambda found: found.update(schema=2)), "has schema 2, this pushbench reads up to 1"),
         (changed(lambda found: found.update(id="../../etc")), "id: "),
         (changed(lambda found: found.update(more=1)), "more: "),
@@ -80,5 +80,5 @@ def test_a_compressed_record_is_read_and_one_that_is_cut_off_is_refused_in_one_l
     assert read_capacity(path) == RECORD
     path.write_bytes(path.read_bytes()[:200])
     assert not is_capacity(path)
-    with pytest.raises(UserError, match="no capacity record: not whole"):
+    with pytest.raises(UserError, match="not a capacity record: incomplete or damaged"):
         read_capacity(path)

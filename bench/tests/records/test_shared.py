@@ -50,7 +50,7 @@ def test_one_record_stays_as_it_is() -> None:
         ({"parameters": {"board_size": 20}}, "they differ in parameters"),
         ({"thresholds_digest": "0" * 64}, "they differ in thresholds_digest"),
         ({"commit": None}, "they differ in commit"),
-        ({"environment": set_apart(ENVIRONMENT, "bench-2")}, "not of one environment"),
+        ({"environment": set_apart(ENVIRONMENT, "bench-2")}, "of different environments"),
     ],
 )
 def test_records_of_different_runs_are_refused(changed: dict[str, Any], said: str) -> None:

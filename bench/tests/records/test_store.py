@@ -111,10 +111,10 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "not a record: no whole JSON document"),
-        ('{"schema": 1, "id": "x", "tri', "not a record: no whole JSON document"),
-        ("[1, 2]", "not a record: it names no schema"),
-        ('{"name": "package"}', "not a record: it names no schema"),
+        ("", "not a record: not a complete JSON document"),
+        ('{"schema": 1, "id": "x", "tri', "not a record: not a complete JSON document"),
+        ("[1, 2]", "not a record: it has no schema number"),
+        ('{"name": "package"}', "not a record: it has no schema number"),
         ('{"schema": 2}', "the record has schema 2, this pushbench reads up to 1; update pushbench"),
         ('{"schema": 1, "id": "x"}', "not a record: created: Field required"),
     ],
@@ -175,7 +175,7 @@ def test_a_record_is_found_by_id_beginning_file_or_as_the_latest(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("2026", "'2026' begins the ids of 2 records"), ("1999", "no record '1999'; newest: 20261120")],
+    [("2026", "2 records have ids that begin with '2026'"), ("1999", "no record '1999'; newest: 20261120")],
 )
 def test_a_record_that_cannot_be_found_is_told(tmp_path: Path, name: str, told: str) -> None:
     for record_id in ("20261120T000000Z-aaaaaa", "20261121T000000Z-bbbbbb"):

@@ -134,7 +134,7 @@ def test_two_environments_are_refused_in_one_line(tmp_path: Path, changed: dict[
         read_kept(kept)
     assert str(refused.value) == (
         f"{kept}: 20261121T101502Z-000000 is of another environment (ba9876543210) than 20261121T101501Z-000000 "
-        "(0123456789ab): no ranking has both; keep records of one environment"
+        "(0123456789ab): no ranking can contain both; keep records of one environment"
     )
 
 
@@ -174,7 +174,7 @@ def test_a_compact_record_has_a_few_kilobytes(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     kept = keep(tmp_path, run(1, {"node-ws": [FAST]}))
     (kept / "whiteboard-x.json").write_text(json.dumps({"schema": 1}))
-    with pytest.raises(UserError, match=r"whiteboard-x\.json: no compact record: record"):
+    with pytest.raises(UserError, match=r"whiteboard-x\.json: not a compact record: record"):
         read_kept(kept)
     with pytest.raises(UserError, match="there is no compact record"):
         read_kept(tmp_path / "nowhere")

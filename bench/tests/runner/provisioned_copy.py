@@ -1,6 +1,6 @@
-"""A copy of this machine to provision: its own file system below a layer that is thrown away, and its own network.
+"""A copy of this machine to provision: its file system below a disposable layer, and a separate network.
 
-Users, packages' states, units, rights and firewall rules are real; downloads and running services are not.
+Users, package states, units, permissions and firewall rules are real; downloads and running services are not.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ echo ready
 exec sleep 600
 """
 
-# Packages are a line in dpkg's own list. docker-ce brings a unit and enables it, as Debian's packages do with
-# deb-systemd-helper, and takes both away; a start of docker brings the user of its containers.
+# A package is an entry in dpkg's own list. docker-ce installs a unit and enables it, as Debian's packages do with
+# deb-systemd-helper, and removes both; a start of docker creates the user of its containers.
 APT_GET = """\
 #!/usr/bin/python3
 import sys
@@ -74,7 +74,7 @@ while [ $# -gt 3 ]; do shift; done
 cp "/stand-ins/$(basename "$3")" "$2"
 """
 
-# What needs no running systemd is done by the real one.
+# The real systemctl does what needs no running systemd.
 SYSTEMCTL = """\
 #!/bin/sh
 active=/stand-ins/active; mkdir -p $active
@@ -104,7 +104,7 @@ showhold) cat /stand-ins/held 2>/dev/null ;;
 esac
 """
 
-# Of nobody: the secret half was thrown away.
+# A key without an owner: its secret half was thrown away.
 FINGERPRINT = "7C80498B9C8365D7E9CE10B929DF8DB6C00ECD53"
 KEY = """\
 -----BEGIN PGP PUBLIC KEY BLOCK-----
@@ -143,7 +143,7 @@ class Copy:
         return self.run("cat", path).stdout
 
     def files(self) -> dict[str, str]:
-        """Everything that differs from the machine below, by its path: kind, rights, owner, target, time and size."""
+        """Every file that differs from the machine below, by path: kind, permissions, owner, target, time and size."""
         skipped = "-path ./stand-ins -o -path ./runner -o -path ./tmp -o -path ./var/lib/dpkg/status"
         find = f"find . -mindepth 1 ( {skipped} ) -prune -o -printf".split()
         enter = ["nsenter", "--target", str(self.pid), "--mount", "sh", "-c", 'cd "$1/upper"; shift; exec "$@"', "-"]
@@ -167,7 +167,7 @@ def sha256(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Programs and downloads in place of those that need the internet or a running systemd."""
+    """Stand-ins for programs and downloads that need the internet or a running systemd."""
     folder = tmp_path_factory.mktemp("stand-ins")
     (folder / "bin").mkdir()
     programs = {"apt-get": APT_GET, "apt-mark": APT_MARK, "curl": CURL, "systemctl": SYSTEMCTL}

@@ -1,4 +1,4 @@
-"""GitHub's API as the benchmark machine meets it: a server that answers as told, otherwise as documented.
+"""GitHub's API as the benchmark machine sees it: a server that answers as a test sets, otherwise as documented.
 
 A just-in-time runner has exactly the labels that the request names, and the request must name a runner group:
 https://docs.github.com/rest/actions/self-hosted-runners#create-configuration-for-a-just-in-time-runner-for-a-repository
@@ -40,7 +40,7 @@ SETTINGS = {
 
 Fixed = tuple[int, Any] | tuple[int, Any, dict[str, str]]
 Answer = Fixed | Callable[[Any, Mapping[str, str]], Fixed]
-"""What is sent back, or what decides it from the request's body and headers."""
+"""A response, or a function that makes one from the request's body and headers."""
 
 
 def jit(body: Any, _: Mapping[str, str]) -> Fixed:
@@ -53,7 +53,7 @@ def jit(body: Any, _: Mapping[str, str]) -> Fixed:
 
 
 class Api(ThreadingHTTPServer):
-    """Answers each request with the next of what it was told for it; the last one stays."""
+    """Answers each request with the next of its prepared answers; the last one repeats."""
 
     daemon_threads = True
 
@@ -128,7 +128,7 @@ def write_settings(api: Api, folder: Path, **change: str) -> Path:
 
 
 def ask(api: Api, verb: str, folder: Path, credential: str = TOKEN, **settings: str) -> Done:
-    """What the program says; never the credential."""
+    """The output of the program, which never contains the credential."""
     write_settings(api, folder, **settings)
     (folder / "credential").write_text(f"{credential}\n")
     out, error = io.StringIO(), io.StringIO()
@@ -160,7 +160,7 @@ def jobs(number: int, runner_id: int | None, status: str = "in_progress") -> dic
 
 
 def listed(*runs: dict[str, Any]) -> list[Answer]:
-    """The list of runs as GitHub filters it: by the status that the query names, if it names one."""
+    """The list of runs as GitHub filters it: by the status in the query, if there is one."""
 
     def answer(_: Any, headers: Any) -> tuple[int, Any]:
         wanted = re.search(r"status=([a-z_]+)", headers["query"])

@@ -1,4 +1,4 @@
-"""The loop of the benchmark machine, with a runner, an engine and a systemd of our own."""
+"""The loop of the benchmark machine, with stand-ins for the runner, the engine and systemd."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ rm) shift 3; cd "$CONTAINERS" && rm "$@" ;;
 esac
 """
 
-# The runner: waits for a job, for WAIT tenths of a second, and is ended by SIGINT while it has none.
+# The runner waits for a job for WAIT tenths of a second. SIGINT ends it while it has none.
 LISTENER = """\
 #!/bin/sh
 mkdir -p "$CGROUP"
@@ -59,7 +59,7 @@ while [ $i -lt "${WAIT:-0}" ]; do i=$((i + 1)); sleep 0.1; done
 exec ./bin/Runner.Worker
 """
 
-# The job: waits until it is let in, says what it finds, and leaves files, a container and a process behind.
+# The job waits until it is admitted, writes what it finds, and leaves files, a container and a process behind.
 WORKER = """\
 #!/bin/sh
 mkdir -p "$CGROUP"
@@ -128,7 +128,7 @@ def loop(tmp_path: Path) -> Iterator[Loop]:
     (tmp_path / "state" / "version").write_text(f"2.338.0 {'0' * 64}\n")
     programs = {"bin/systemctl": SYSTEMCTL, "bin/docker": DOCKER, "state/dist/bin/Runner.Worker": WORKER}
     programs["state/dist/run.sh"] = LISTENER
-    if os.geteuid() != 0:  # whose files are always its own
+    if os.geteuid() != 0:  # it owns its files already
         programs["bin/chown"] = "#!/bin/sh\n"
     for name, text in programs.items():
         (tmp_path / name).write_text(text)
@@ -138,7 +138,7 @@ def loop(tmp_path: Path) -> Iterator[Loop]:
 
 
 def offer(loop: Loop, version: str = "2.339.0", digest: str | None = None) -> None:
-    """What runner_renewal.py leaves: a runner whose jobs say its version."""
+    """Leave an offer as runner_renewal.py does: a runner whose jobs write its version."""
     files = {"run.sh": LISTENER, "bin/Runner.Worker": f'#!/bin/sh\necho {version} > "$FOUND.version"\n{WORKER}'}
     archive = loop.folder / "offer" / "runner.tar.gz"
     with tarfile.open(archive, "w:gz") as tar:

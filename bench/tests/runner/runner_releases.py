@@ -1,4 +1,4 @@
-"""Releases of the Actions runner on GitHub, and the look for a newer one."""
+"""Releases of the Actions runner on GitHub, and the check for a newer one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def name_of(version: str) -> str:
 
 
 def release(version: str, content: bytes, days: float, **change: Any) -> dict[str, Any]:
-    """As https://docs.github.com/rest/releases/releases lists it."""
+    """A release as https://docs.github.com/rest/releases/releases lists it."""
     asset = {
         "name": name_of(version),
         "state": "uploaded",
@@ -63,7 +63,7 @@ def release(version: str, content: bytes, days: float, **change: Any) -> dict[st
 
 
 def offered(api: Api, version: str, content: bytes, *answers: Answer, **change: Any) -> None:
-    """The newest release and the file that its address gives, by way of where GitHub keeps files."""
+    """Offer a newest release, whose address redirects to its file in GitHub's file storage."""
     api.answers[LIST] = [(200, [release("2.338.0", b"-", 40), release(version, content, 10, **change)])]
     address = f"/actions/runner/releases/download/v{version}/{name_of(version)}"
     redirect: Answer = (302, None, {"Location": f"{api.address}/files/1?signature=2"})

@@ -1,4 +1,4 @@
-"""Which run the runner was given, as GitHub's API says: the machine lets that one in and no other."""
+"""The machine admits the run that the runner was given according to GitHub's API, and no other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_run_of_ours_is_admitted(api: Api, given: Path) -> None:
 
 
 def test_what_the_workflow_s_own_token_started_on_the_default_branch_is_admitted(api: Api, given: Path) -> None:
-    """Nights, continuations and comments dispatch bench.yml; who did it does not matter, where it runs does."""
+    """Nights, continuations and comments dispatch bench.yml. It matters where the run is, not who started it."""
     bot = {"login": "github-actions[bot]", "type": "Bot"}
     dispatched = run(2, event="workflow_dispatch", actor=bot, triggering_actor=bot)
     api.answers |= {RUNS: listed(dispatched), **jobs(2, 42)}
@@ -66,7 +66,7 @@ def test_a_run_that_waited_for_long_is_found_below_newer_ones_that_are_over(api:
     over = [run(number, "completed") for number in range(10, 20)]
     api.answers |= {RUNS: listed(*over, run(2, "queued")), **jobs(2, 42)}
     assert ask(api, "admit", given).returncode == 0
-    assert not any("/runs/1" in each for each in api.asked)  # nobody asks for the jobs of what is over
+    assert not any("/runs/1" in each for each in api.asked)  # no request for the jobs of completed runs
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A GitHub App in place of a token: what the machine signs is checked as GitHub checks it."""
+"""A GitHub App in place of a token: the machine's signatures are checked as GitHub checks them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(not Path(runner_app.OPENSSL).exists(), reason="n
 
 @pytest.fixture(scope="module")
 def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A private key in the form in which GitHub hands it out (PKCS#1)."""
+    """A private key in the format that GitHub issues (PKCS#1)."""
     path = tmp_path_factory.mktemp("app") / "key.pem"
     command = ["openssl", "genrsa", "-traditional", "-out", str(path), "2048"]
     subprocess.run(command, check=True, capture_output=True)
@@ -64,7 +64,7 @@ def token(body: Any) -> Fixed:
 
 
 class Statements:
-    """Accepts a JSON Web Token as GitHub does: RS256 of this key, `iat` not ahead, `exp` at most ten minutes ahead."""
+    """Accepts a JSON Web Token like GitHub: RS256 with this key, `iat` not ahead, `exp` at most ten minutes ahead."""
 
     def __init__(self, modulus: int) -> None:
         self._modulus = modulus

@@ -1,4 +1,4 @@
-"""What the machine tells GitHub about itself: one runner, for one job, with the labels that the workflow asks for."""
+"""The machine registers one runner at GitHub, for one job, with the labels that the workflow asks for."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The loop of the benchmark machine: no job finds anything of the one before it.
+"""The loop of the benchmark machine: no job finds traces of the previous one.
 
-Its scripts run as they are, with a runner, an engine and a systemd of our own.
+Its scripts run unchanged, with stand-ins for the runner, the engine and systemd.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def test_a_job_has_the_configuration_for_itself_and_the_engine_while_it_runs(loo
 
 
 def test_the_runners_own_files_are_not_the_jobs_to_change(loop: Loop) -> None:
-    """They are links to what was unpacked, in a sticky folder that belongs to root."""
+    """They are links to the unpacked files, in a sticky folder that belongs to root."""
     if os.geteuid() != 0:
         pytest.skip("only root can give a folder to somebody else")
     look = 'stat --format "%n %a %U:%G" "$STATE/job" "$STATE"/job/* >> "$FOUND"'

@@ -1,4 +1,4 @@
-"""Provisioning a copy of this machine: what it makes, what a second run changes, and what it refuses."""
+"""Provisioning a copy of this machine: what it creates, what a second run changes, and what it refuses."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_app_takes_the_tokens_place_and_the_group_is_remembered(copy: Copy) -
     assert settings.endswith("\nrunner_group=7\napp_id=123456\n")
     (copy.stand_ins / "settings").write_text(settings)
     assert read_settings(copy.stand_ins / "settings").group == 7
-    again = copy.provision("--repository", "me/pushbench", *app[:2], *app[4:])  # the key is there
+    again = copy.provision("--repository", "me/pushbench", *app[:2], *app[4:])  # the key is already there
     assert (again.returncode, set(words(again))) == (0, {"ok"})
     forgotten = copy.provision("--repository", "me/pushbench", "--no-ssh")
     assert "the key that is here is an App's" in forgotten.stderr
@@ -154,7 +154,7 @@ def test_uninstalling_leaves_nothing(copy: Copy) -> None:
     done = copy.provision("--uninstall")
     assert done.returncode == 0, done.stdout + done.stderr
     kinds = {path: what[0] for path, what in copy.files().items() if path not in before}
-    # Folders on the way, marks of what is hidden in this copy, and the files that useradd writes.
+    # Left may be parent folders, whiteouts of the copy's layer, and the files that useradd writes.
     left = {path for path, kind in kinds.items() if kind not in "dc" and not path.startswith("./var/log/")}
     kept_by_useradd = {f"./etc/{name}" for name in ("passwd", "group", "shadow", "gshadow", "subuid", "subgid")}
     assert left <= kept_by_useradd | {f"{path}-" for path in kept_by_useradd} | {"./etc/.pwd.lock"}

@@ -1,4 +1,4 @@
-"""What the machine's README promises of the journal is what the programs print, word for word."""
+"""The journal lines in the machine's README are what the programs print, word for word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The machine renews its Actions runner from GitHub's releases, and believes nothing but a checksum."""
+"""The machine renews its Actions runner from GitHub's releases, and trusts nothing but a checksum."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_newer_release_is_fetched_compared_and_offered(api: Api, tmp_path: Pat
     line = "Actions runner 2.339.0 is here; it takes the place of 2.338.0 before the next job\n"
     assert (done.returncode, done.stdout) == (0, line), done.stderr
     assert (tmp_path / "offer" / "offer").read_text() == f"2.339.0 {hashlib.sha256(content).hexdigest()}\n"
-    assert {authorization for _, _, authorization in api.requests} == {None}  # there is no token to lose
+    assert {authorization for _, _, authorization in api.requests} == {None}  # there is no token to leak
     taken = take(tmp_path / "offer", tmp_path / "state")
     assert taken == "Actions runner 2.339.0 takes the place of 2.338.0"
     for name, text in FILES.items():
@@ -98,7 +98,7 @@ def test_a_hostile_archive_is_refused_with_its_right_checksum_and_nothing_is_wri
     assert why in done.stderr
     assert "; this machine goes on with 2.338.0: GitHub refuses it in 19 days\n" in done.stderr
     assert [path.name for path in (tmp_path / "offer").iterdir()] == ["known.json"]
-    (tmp_path / "archive").write_bytes(content)  # and root believes the fetcher no more than the fetcher GitHub
+    (tmp_path / "archive").write_bytes(content)  # root trusts the fetcher no more than that trusts GitHub
     with pytest.raises(BadArchive):
         unpack(tmp_path / "archive", tmp_path / "target")
     assert not list(tmp_path.glob("target/**/*.*")) and not (tmp_path / "target").exists()
@@ -180,7 +180,7 @@ def test_a_failed_look_says_how_long_the_runner_is_good_for(api: Api, tmp_path: 
     assert "GitHub refuses it since 2" in look(2, 31)
     assert "it was the newest on 2" in look(2, None)
     (tmp_path / "state" / "version").write_text(f"2.339.0 {'0' * 64}\n")
-    assert "no look has succeeded yet" in look(2, 31)  # what was known of another version
+    assert "no look has succeeded yet" in look(2, 31)  # the known release is of another version
     for text in ("", "[]", '{"looked": 5}', "x" * 1000):
         known.write_text(text)
         assert "no look has succeeded yet" in renew(api, tmp_path).stderr
@@ -208,7 +208,7 @@ def test_a_download_stays_where_github_keeps_files(address: str, may: bool) -> N
     assert may_lead("https://github.com", address) == may
 
 
-# ---- root's half: puts it in place
+# ---- root's half: puts the runner in place
 
 
 def put(folder: Path, text: str, content: bytes = GOOD) -> tuple[Path, Path]:

@@ -27,7 +27,7 @@ Document = dict[str, Any]
 
 @dataclass
 class Job:
-    """What a hook sees; `change` yields one in which a single thing is otherwise."""
+    """The input of a hook. `change` and `say` return a copy with a difference."""
 
     environment: Environment
     event: Document
@@ -240,7 +240,7 @@ class Machine:
         return self.folder / "admitted"
 
     def hook(self, case: Job, *, event: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs it below a process that is named like the runner's worker, which then goes on like `if: always()`."""
+        """Run the hook below a process named like the runner's worker, which then continues like `if: always()`."""
         (self.folder / "event.json").write_text(json.dumps(case.event))
         program = "import runner_hook as hook, sys; from pathlib import Path; hook.UPLOAD_SECONDS = 0.1"
         program += "; hook.ADMISSION_SECONDS = 0.5; sys.exit(hook.main(Path(sys.argv[1]), Path(sys.argv[2])))"

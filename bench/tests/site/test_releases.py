@@ -101,5 +101,5 @@ def test_what_was_kept_stays_and_a_tag_that_was_moved_is_where_it_is_now(tmp_pat
 def test_a_file_that_says_something_else_is_an_error(tmp_path: Path, text: str) -> None:
     file = tmp_path / "releases.json"
     file.write_text(text)
-    with pytest.raises(UserError, match="no list of releases"):
+    with pytest.raises(UserError, match="not a list of releases"):
         read_kept(file)

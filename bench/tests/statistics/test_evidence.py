@@ -11,7 +11,7 @@ LEAST = 0.01
 
 
 def test_it_is_the_ratio_of_integrated_likelihoods() -> None:
-    """Against the integral over scale and effect, summed in loops."""
+    """Compared with the integral over scale and effect, summed in loops."""
     seen = np.array([0.11, 0.08, 0.13, 0.09, 0.12])
     scales = LEAST * 1.25 ** np.arange(60)
     effects = 0.4 * 1.35 ** np.arange(17)

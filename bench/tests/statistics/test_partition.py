@@ -1,4 +1,4 @@
-"""Partitioning is that of the library whose compiled part does it, and does without the rest of it."""
+"""Partitioning equals that of the library whose compiled part it uses, and does not load the rest of the library."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ print(*sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "http
 @pytest.mark.slow
 @pytest.mark.parametrize("height", [0.0, 0.4, 0.6, 1.0, 3.0])
 def test_the_borders_are_those_of_the_library(height: float) -> None:
-    """From noise, where no search is needed, by levels that are hardly worth their penalty, to plain ones."""
-    ruptures = importlib.import_module("ruptures")  # here, for it loads all of scipy
+    """From noise, where no search is needed, through levels hardly worth their penalty, to obvious ones."""
+    ruptures = importlib.import_module("ruptures")  # here, because it loads all of scipy
     found = 0
     for seed in range(100):
         random = np.random.default_rng([seed, int(height * 10)])

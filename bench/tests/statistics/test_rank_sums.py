@@ -1,4 +1,4 @@
-"""The rank-sum test says what scipy's says, on values of every kind that a level change is confirmed by."""
+"""The rank-sum test agrees with scipy's, on every kind of values that may confirm a level change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushbench.statistics.rank_sums import p_differ
 @pytest.mark.parametrize("digits", [17, 1], ids=["no two alike", "ties"])
 @pytest.mark.parametrize("apart", [0.0, 0.5, 3.0])
 def test_the_p_value_is_that_of_scipy(apart: float, digits: int) -> None:
-    stats = importlib.import_module("scipy.stats")  # here, for loading it takes longer than most tests
+    stats = importlib.import_module("scipy.stats")  # here, because loading it takes longer than most tests
     random = np.random.default_rng(round(apart * 10) + digits)
     for before in (1, 5, 8, 9, 30):
         for after in (1, 5, 8, 9, 30):

@@ -1,6 +1,4 @@
-"""The evidence of a shift: fair under its null, whatever level and noise are, and the same as the integral it stands
-for.
-"""
+"""The evidence of a shift: fair under its null, whatever level and noise are, and equal to the integral it replaces."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ LEAST = 0.01
 
 @pytest.mark.slow
 def test_it_is_the_ratio_of_integrated_likelihoods() -> None:
-    """Against the integral over place, scale and effect, on a finer grid."""
+    """Compared with the integral over place, scale and effect, on a finer grid."""
     before, after = np.array([0.01, -0.02, 0.03, 0.0, -0.01, 0.02]), np.array([0.11, 0.08])
     scales, places = LEAST * 1.1 ** np.arange(60), np.arange(-1.0, 1.0, 0.002)
     effects = 0.5 * 1.5 ** np.arange(20)

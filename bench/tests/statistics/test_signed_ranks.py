@@ -1,4 +1,4 @@
-"""The signed-rank test against all sign patterns counted out."""
+"""The signed-rank test against an enumeration of all sign patterns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLE = np.array([0.3, -0.1, 0.7, 1.2, 0.45, -0.62, 0.9])
 
 
 def counted_out(differences: np.ndarray) -> float:
-    """P(sum of positive ranks >= the one seen), over all patterns of signs."""
+    """P(sum of positive ranks >= the observed sum), over all patterns of signs."""
     ranks = np.argsort(np.argsort(np.abs(differences))) + 1
     seen = ranks[differences > 0].sum()
     sums = [sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign) for signs in product([0, 1], repeat=7)]

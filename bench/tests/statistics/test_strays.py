@@ -1,4 +1,4 @@
-"""Which machine differs: how often the rule is wrong, and what it finds, by simulated controls."""
+"""Which machine differs: how often the rule is wrong, and what it finds, on simulated controls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STARTS = 4
 
 
 def controls(seed: int, machines: int, scatter: float, *factors: float, starts: int = STARTS) -> dict[str, list[float]]:
-    """What each machine measured of the control; the first ones are slower by these factors."""
+    """Each machine's values of the control; the first machines are slower by these factors."""
     random = np.random.default_rng(seed)
     by_machine = [*factors, *[1.0] * (machines - len(factors))]
     return {
@@ -32,7 +32,7 @@ def share(found: Sequence[bool]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 6, 7, 9, 24])
 def test_the_t_distribution_is_that_of_scipy(degrees: int) -> None:
-    student = importlib.import_module("scipy.stats").t  # here, for loading it takes longer than most tests
+    student = importlib.import_module("scipy.stats").t  # here, because loading it takes longer than most tests
     for t in (0.0, 0.3, -1.0, 2.5, 4.3, 12.0):
         assert p_of_t(t, degrees) == pytest.approx(2 * student.sf(abs(t), degrees), abs=1e-12)
 

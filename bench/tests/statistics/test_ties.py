@@ -1,4 +1,4 @@
-"""Who shares a place: by the trials themselves where there are enough, else by what starts differ by."""
+"""Which subjects share a place: the trials decide if there are enough, otherwise the scatter of starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_the_best_is_first_and_those_within_noise_of_it_beside_it() -> None:
 
 
 def test_a_group_is_what_is_within_noise_of_its_first_one() -> None:
-    """c is within noise of b, but not of a: places are of the best, not chains."""
+    """c is within noise of b, but not of a: a place is relative to its first member, not a chain."""
     assert names(Subject("a", [1.0]), Subject("b", [1.3]), Subject("c", [1.6])) == [["a", "b"], ["c"]]
 
 
@@ -54,7 +54,7 @@ def test_equal_values_share_a_place_in_the_order_of_names() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 def test_the_same_code_is_rarely_told_apart(rounds: int) -> None:
-    """Of starts that vary by 12 %, at most one pair of fifteen gets two places."""
+    """With starts that vary by 12 %, at most one pair in fifteen gets two places."""
     random = Random(rounds)
     pairs = [
         [Subject(name, [random.lognormvariate(0, 0.12) for _ in range(rounds)]) for name in "ab"] for _ in range(600)

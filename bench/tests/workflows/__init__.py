@@ -1,4 +1,4 @@
-"""The workflows ask a GitHub that knows all routes."""
+"""The GitHub double of the workflows has all routes."""
 
 from tests.ci import double_issues, double_queue, double_watch
 

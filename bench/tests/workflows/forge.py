@@ -1,6 +1,6 @@
-"""A forge in a folder: a bare repository, what jobs uploaded, and act to run the workflows on this machine.
+"""A forge in a folder: a bare repository, the artifacts of jobs, and act to run the workflows on this machine.
 
-Actions of others are replaced by those in doubles/, at the very commits that the workflows pin.
+The doubles in doubles/ replace third-party actions, at the exact commits that the workflows pin.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DOUBLES = Path(__file__).parent / "doubles"
 ACT = ["go", "run", "github.com/nektos/act@v0.2.89"]
 REPOSITORY = "acme/pushbench"
 OWN = {"full_name": REPOSITORY, "default_branch": "main", "fork": False}
-"""which GitHub puts into every event"""
+"""the repository in every event of GitHub"""
 KEPT_SERVERS = ("go", "node-ws")
-"""each is built in at most 3 s, which every job does anew"""
+"""each is built in at most 3 s, and every job builds it anew"""
 SHARED = ("venv", "k6", "pages")
-"""what a machine that has measured before has below .cache/pushbench; nothing that is measured changes it"""
+"""folders below .cache/pushbench that an earlier measurement leaves; no measured server changes them"""
 LONGEST_SECONDS = 900
 VARIABLES = {
     "PUSHBENCH_PUSH_PROFILE": "smoke",
@@ -40,7 +40,7 @@ USES = re.compile(r"uses: ([\w.-]+/([\w.-]+)@[0-9a-f]{40})")
 
 @dataclass(frozen=True)
 class Played:
-    """A workflow that ended."""
+    """The result of a workflow run."""
 
     passed: bool
     output: str
@@ -54,7 +54,7 @@ class Forge:
     def __init__(
         self, folder: Path, kept: Sequence[str] = KEPT_SERVERS, change: Callable[[Path], object] = lambda _: None
     ) -> None:
-        """`change` is made to the checkout, as the last commit of main."""
+        """`change` is applied to the checkout, as the last commit of main."""
         self.folder = folder
         self.origin = folder / "origin.git"
         self.work = folder / "work"
@@ -80,7 +80,7 @@ class Forge:
         return _git(self.origin, "show", f"{branch}:{path}")
 
     def pull_request(self, change: Callable[[Path], object], subject: str) -> dict[str, Any]:
-        """The payload of a pull request whose one commit is `change`."""
+        """The payload of a pull request whose only commit is `change`."""
         _git(self.work, "checkout", "--quiet", "-B", "change", "main")
         change(self.work)
         self._commit(subject)
@@ -108,7 +108,7 @@ class Forge:
         at: str = "main",
         **environment: str,
     ) -> Played:
-        """The workflow as it is on the branch `at`, which is also what act takes for the commit of the event."""
+        """Run the workflow as it is on the branch `at`. act also uses this branch as the commit of the event."""
         _git(self.work, "checkout", "--quiet", at)
         file = self.folder / "event.json"
         file.write_text(json.dumps({"repository": OWN, **payload}))
@@ -148,11 +148,11 @@ class Forge:
         return (self.folder / "artifacts" / f"{name}.zip").read_bytes()
 
     def forget(self) -> None:
-        """What jobs uploaded."""
+        """Remove the artifacts that jobs uploaded."""
         shutil.rmtree(self.folder / "artifacts", ignore_errors=True)
 
     def _share_cache(self) -> None:
-        """Let the forges of a test session, whose folders are side by side, have one copy of what this checkout has."""
+        """Let the forges of a test session, whose folders are siblings, share one copy of this checkout's cache."""
         shared, own = self.folder.parent / "shared-cache", self.folder / "cache" / "pushbench"
         own.mkdir(parents=True)
         for name in SHARED:

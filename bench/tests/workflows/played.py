@@ -1,4 +1,4 @@
-"""Changes to have measured, and what the workflows made of them."""
+"""Changes to measure, and the results of the workflows for them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require(played: Played, *, passes: bool) -> None:
 
 
 def skip_where_disturbed(forge: Forge) -> None:
-    """Skip the test where the machine disturbed most trials of the job, which then decided nothing and said so."""
+    """Skip the test if the machine disturbed most trials of the job and the job therefore decided nothing."""
     found = parse_results(unzip(forge.artifact("results")), "results")
     trials = [trial for each in found.measured.values() for trial in each.record.trials]
     invalid = [trial for trial in trials if not trial.validity.valid]
@@ -38,7 +38,7 @@ def skip_where_disturbed(forge: Forge) -> None:
 
 
 def require_measured(forge: Forge, played: Played, artifact: str = "results") -> Measured:
-    """The one run of the job. A machine that disturbs it makes it invalid, and then the job must be red and say so."""
+    """The only run of the job. If the machine disturbs it, it is invalid, and the job must be red and say so."""
     assert forge.has_artifact(artifact), played.output[-8000:]
     found = parse_results(unzip(forge.artifact(artifact)), artifact)
     assert found.result.outcome in ("pass", "invalid"), played.output[-8000:]
@@ -50,7 +50,7 @@ def require_measured(forge: Forge, played: Played, artifact: str = "results") ->
 
 
 def reported(forge: Forge, double: Double) -> str:
-    """The comment that the workflow report makes; its artifacts are what the jobs uploaded."""
+    """The comment that the workflow report makes from the artifacts that the jobs uploaded."""
     names = ["plan", *(["results"] if (forge.folder / "artifacts" / "results.zip").exists() else [])]
     double.artifacts = {name: forge.artifact(name) for name in names}
     with double.served() as url:

@@ -1,4 +1,4 @@
-"""Makes the suite of a forge's checkout small, for tests of workflows: the statistics have tests of their own."""
+"""Makes the suite of a forge's checkout small for workflow tests. The statistics have tests of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT = {
     "repeats_disturbed": False,
 }
 COMPARED = ("delivery_seconds.p50", "connect_late_ratio", "loss_ratio")
-"""metrics that few rounds of few clients decide; a comparison ends when all of them are decided"""
+"""metrics that a few rounds with few clients decide; a comparison ends when all of them are decided"""
 
 
 def shorten_profiles(work: Path) -> None:
@@ -50,7 +50,7 @@ def shorten_search(work: Path) -> None:
 
 
 def compare_only(work: Path, *metrics: str) -> None:
-    """Let comparisons ask for no other metrics; the suite's margins stay, and those of single servers go."""
+    """Restrict comparisons to these metrics. The suite's margins stay; those of single servers are removed."""
     suite = read_yaml(work / SUITE).data
     suite["regressions"] = {metric: suite["regressions"][metric] for metric in metrics}
     (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))

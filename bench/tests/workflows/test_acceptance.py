@@ -1,4 +1,4 @@
-"""A pull request that slows a server down on purpose says so in thresholds.yml, and is not red for it."""
+"""A pull request that slows a server down on purpose accepts this in thresholds.yml, and is not red for it."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
 def add(work: Path, workflow: str) -> None:
     for name in ("mine", "yours"):
         copy = shutil.copytree(work / "servers" / "node-ws", work / "bench" / name)
-        (copy / "thresholds.yml").unlink()  # it is about node-ws alone
+        (copy / "thresholds.yml").unlink()  # it applies to node-ws alone
         change(f"bench/{name}/src/app.js", "server: 'node-ws'", f"server: '{name}'")(work)
     (work / ".github" / "workflows" / "own.yml").write_text(workflow)
 

@@ -1,4 +1,4 @@
-"""A comment starts a run by the workflow command, on this machine. A hosted job only, so it is quick."""
+"""A comment starts a run through the workflow command, on this machine. It is quick: it needs only a hosted job."""
 
 from __future__ import annotations
 

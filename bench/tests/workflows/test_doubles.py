@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """With an origin of two commits on main, a tag, a pull request and gh-pages."""
+    """A folder whose origin has two commits on main, a tag, a pull request and gh-pages."""
     origin = tmp_path / "origin.git"
     origin.mkdir()
     git(origin, "init")

@@ -1,4 +1,4 @@
-"""A fork whose workflow forges: what it uploads and what its jobs are called turns nothing green.
+"""A fork with a forged workflow: neither its uploads nor the names of its jobs turn anything green.
 
 `make test-workflows`: act runs the fork's own bench.yml, and then report.yml of the default branch.
 """
@@ -37,7 +37,7 @@ def nothing_uploaded(forge: Forge) -> Iterator[None]:
 
 
 def forging(work: Path, *artifacts: str) -> None:
-    """Make bench.yml one whose only job has the required name and uploads what the author wrote."""
+    """Replace bench.yml by a workflow whose only job has the required name and uploads the author's files."""
     file = work / ".github" / "workflows" / "bench.yml"
     used = dict(re.findall(r"uses: (actions/([\w-]+)@[0-9a-f]{40})", file.read_text()))
     check_out, upload = (next(each for each in used if f"/{name}@" in each) for name in ("checkout", "upload-artifact"))
@@ -85,6 +85,6 @@ def test_a_fork_that_uploads_a_pass_and_has_a_job_of_the_required_name_is_not_gr
     assert not double.required_passes(sha)
     [comment] = double.comments
     assert comment["body"].splitlines()[1] == "### Pushbench: Waiting for a maintainer. Nothing is wrong."
-    assert "Another check run of this commit is called Pushbench, and is not ours" in comment["body"]
+    assert "Another check run of this commit is also called Pushbench. It is not ours" in comment["body"]
     double.has_job("Pushbench", sha=sha)
     assert not double.required_passes(sha), "not by a later attempt of that job either"

@@ -1,4 +1,4 @@
-"""Images of services come from a registry that has only what was pushed to it."""
+"""Images of services come from a registry that has only the images pushed to it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def registry() -> Iterator[tuple[Registry, str, str]]:
 
 
 def docker_config(folder: Path) -> str:
-    """A place for what `docker login` writes, with the plugins of this machine."""
+    """A configuration folder for `docker login`, with the plugins of this machine."""
     made = folder / "docker"
     made.mkdir()
     plugins = Path.home() / ".docker" / "cli-plugins"

@@ -1,4 +1,4 @@
-"""A night gives way to a waiting pull request, goes on as another run on its own commit, and is published once."""
+"""A night gives way to a waiting pull request, continues as another run on its own commit, and is published once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.workflows, pytest.mark.alone]
 
 BOT = "github-actions[bot]"
 SHORT = VARIABLES | {"PUSHBENCH_MAX_TIME": "10s", "PUSHBENCH_CAPACITY_TIME": "5m"}
-"""the night's server against itself may stay undecided, and one server is searched"""
+"""the comparison of the night's server with itself may stay undecided; one server's capacity is searched"""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def published(forge: Forge, double: Double) -> str:
 
 
 def move_on(forge: Forge) -> None:
-    """Somebody pushes to main meanwhile."""
+    """Push another commit to main meanwhile."""
     _git(forge.work, "checkout", "--quiet", "main")
     readme = Path(forge.work / "README.md")
     readme.write_text("Something else\n")

@@ -1,4 +1,4 @@
-"""The workflow watch, and the steps of report that tell of red nights, with the rights that their jobs have."""
+"""The workflow watch, and the steps of report that open issues about red nights, with the permissions of their jobs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The workflows end to end: act runs them on this machine, real servers are measured, and a forge in a folder is told.
+"""The workflows end to end: act runs them on this machine, measures real servers and reports to a forge in a folder.
 
-`make test-workflows`. Not part of `make test`: it takes minutes, and a quiet machine.
+`make test-workflows`. Not part of `make test`: it takes minutes and needs a quiet machine.
 """
 
 from __future__ import annotations

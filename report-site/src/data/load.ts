@@ -46,7 +46,7 @@ function request(name: string, version: string): Promise<string> {
       const text = handedOver.get(name);
       handedOver.delete(name);
       script.remove();
-      if (text === undefined) reject(new Unreadable(`The file data/${name}.js is not whole.`));
+      if (text === undefined) reject(new Unreadable(`The file data/${name}.js is incomplete.`));
       else resolve(text);
     };
     document.head.append(script);
@@ -58,9 +58,9 @@ function read<T>(name: string, text: string): T {
   try {
     content = JSON.parse(text);
   } catch {
-    throw new Unreadable(`The file data/${name}.js is not whole.`);
+    throw new Unreadable(`The file data/${name}.js is incomplete.`);
   }
-  if (typeof content.schema !== 'number') throw new Unreadable(`The file data/${name}.js is no data of this site.`);
+  if (typeof content.schema !== 'number') throw new Unreadable(`The file data/${name}.js is not data of this site.`);
   if (content.schema > SCHEMA) {
     const about = `data/${name}.js has schema ${content.schema}, this page reads up to ${SCHEMA}`;
     throw new Unreadable(`The file ${about}: reload the page without your browser's cache, or update Pushbench.`);

@@ -66,9 +66,9 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
         }}
       </Shown>
       <p class="aside">
-        By <code>pushbench capacity</code>, last on {formatDay(series.created)}. Servers share a place where their
-        intervals overlap: from the least that a fresh start carried to the most that one refused. Bars are shares of
-        the most.
+        Measured by <code>pushbench capacity</code>, last on {formatDay(series.created)}. Servers share a place if their
+        intervals overlap; an interval reaches from the smallest load that a fresh start carried to the largest that one
+        refused. Bars are shares of the largest capacity.
       </p>
     </section>
   );

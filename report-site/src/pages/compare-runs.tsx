@@ -79,7 +79,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
         <Summary found={found} />
       ) : (
         <p class="warning" role="note">
-          The noise between runs is not known, so nothing can be said of what differs.
+          The noise between runs is not known, so no difference can be judged.
         </p>
       )}
       {shown.map((each) => (
@@ -111,8 +111,8 @@ function Pairing({ words, a, b }: { words: Words; a: Run; b: Run }) {
     <>
       {!alike(a.run, b.run) && (
         <p class="warning" role="note">
-          These runs have different environments, suites or profiles: their difference may be that of the machines.
-          {methodA !== methodB && ` Of what they count otherwise no word is said. ${otherwise}`}
+          These runs have different environments, suites or profiles, so they may differ because of the machine.
+          {methodA !== methodB && ` Metrics that they count differently are not judged. ${otherwise}`}
         </p>
       )}
       <p>
@@ -210,11 +210,11 @@ function Controls({ both, server, stages, stage, different }: ControlsProps) {
 function Explanation({ left, noise, stage }: { left: number | null; noise: Props['noise']; stage: StageNumbers }) {
   return (
     <p class="aside">
-      {left !== null && `${left} rows are not shown. `}A word is said of metrics with a margin. The interval is the
-      change with the noise between runs around it: their band
-      {noise && noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of 2,
-      because both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0; same
-      is an interval within the margin. With several trials, the smallest and the largest stand below the median.
+      {left !== null && `${left} rows are hidden. `}Only metrics with a margin are judged. The interval is the change
+      plus or minus the noise between runs: half the width of their band
+      {noise && noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the square root
+      of 2, because both runs scatter. Worse or better is a change of at least the margin whose interval excludes 0;
+      same is an interval within the margin. With several trials, the smallest and the largest stand below the median.
     </p>
   );
 }
@@ -256,8 +256,8 @@ function RowsTable({ words, rows, name }: { words: Words; rows: Row[]; name: str
         { title: 'A', numeric: true },
         { title: 'B', numeric: true },
         { title: 'Change', numeric: true },
-        { title: 'Interval', numeric: true, about: 'what the change may be, as far as runs of the same scatter' },
-        { title: 'Margin', numeric: true, about: 'from which on a change counts' },
+        { title: 'Interval', numeric: true, about: 'the range of the change, given the noise between runs' },
+        { title: 'Margin', numeric: true, about: 'the smallest change that counts' },
         { title: 'Verdict' },
       ]}
       rows={rows.map((row): Cell[] => {

@@ -55,7 +55,7 @@ function TwoRuns({ manifest, query }: Props) {
   const a = query.get('a') ?? before;
   const b = query.get('b') ?? newest;
   const loaded = useLoaded(`runs ${a} ${b}`, async () => (a && b ? loadPair(manifest, a, b) : null));
-  if (!a || !b) return <p class="empty">Two runs are needed, and there are fewer.</p>;
+  if (!a || !b) return <p class="empty">There are fewer than two runs to compare.</p>;
   const suite = suiteOf(manifest, b, loaded.state === 'ready' ? (loaded.value?.b ?? null) : null);
   return (
     <>

@@ -26,22 +26,22 @@ function sentence(mark: Mark): string {
     case 'release':
       return mark.exact
         ? `Release ${mark.name}: this run measured its commit.`
-        : `Release ${mark.name} of ${formatDay(mark.time)}: no run here has its commit, this is the first after it.`;
+        : `Release ${mark.name} of ${formatDay(mark.time)}: no run here has its commit; this is the first after it.`;
     case 'environment': {
-      const differs = mark.changed ? moved(mark.changed) : 'No record here says what differs.';
+      const differs = mark.changed ? moved(mark.changed) : 'No record here shows what differs.';
       return `${elsewhere(mark)} in ${mark.environment}. ${differs}`;
     }
     case 'harness':
       return `Other harness${since(mark.last)}: ${moved(mark.changed)}`;
     case 'versions':
-      return `${mark.server} says other versions${since(mark.last)}: ${moved(mark.changed)}`;
+      return `${mark.server} reports other versions${since(mark.last)}: ${moved(mark.changed)}`;
   }
 }
 
 /** When runs were in another environment. */
 function elsewhere(mark: Extract<Mark, { kind: 'environment' }>): string {
   const from = formatDay(mark.from);
-  if (mark.where === 'after') return `Other environment after this run: from ${from} on runs were`;
+  if (mark.where === 'after') return `Other environment after this run: from ${from} on, runs were`;
   const count = mark.runs.toLocaleString('en-US');
   return `Other environment before this run: ${count} runs from ${from} until ${formatDay(mark.to)} were`;
 }

@@ -42,33 +42,32 @@ function Measuring({ manifest }: { manifest: Manifest }) {
     <div class="prose">
       <p>
         A <em>trial</em> is one fresh start of one server, driven once through all stages. It is the unit of statistics:
-        nothing inside one is averaged into a stronger claim. The server has its own half of the machine's CPUs; the
-        generator and backing services have the other.
+        nothing inside a trial is averaged into a stronger claim. The server runs on one half of the machine's CPUs; the
+        generator and backing services run on the other.
       </p>
       <p>
-        Each client sends on an absolute schedule and never waits for a reply; only in stages that are called{' '}
-        <em>closed</em> it begins anew when the last answer is whole. Latencies count from the moment at which something
-        was <em>due</em>, so a server that stalls is charged for all of the stall; what each latency is stands below,
-        with its suite. A ledger of all that was sent, and of all who should get it, says what was lost, came twice or
-        out of order.
+        Each client sends on an absolute schedule and never waits for a reply. Only in <em>closed</em> stages does it
+        wait for the whole answer before it sends again. A latency starts when a message or request is <em>due</em>, so
+        a server that stalls is charged for the whole stall. Each suite below lists its latencies. A ledger of
+        everything sent, and of all intended receivers, shows what was lost, duplicated or out of order.
       </p>
       <p>
-        Throughput and the costs of a unit of work count what arrived in the window; where more was due, that stands
-        beside. Connect times begin when a client is due to connect.
+        Throughput and the costs per unit of work count what arrived in the window; if more was due, that is shown
+        beside it. Connect times begin when a client is due to connect.
       </p>
       <p>
-        A trial is <strong>invalid</strong> when it measured something else: the generator was busy or late, the
-        hypervisor took CPU, the clock was set, the machine swapped, or more came than was sent. It is shown with its
-        reason and never judged. A server that refuses clients, loses something or dies is <em>not</em> invalid: that is
-        its result.
+        A trial is <strong>invalid</strong> if it did not measure the server: the generator was busy or late, the
+        hypervisor took CPU, the clock was set, the machine swapped, or more arrived than was sent. It is shown with its
+        reason and never judged. A server that refuses clients, loses data or dies is <em>not</em> invalid: that is its
+        result.
       </p>
       <p>
         A pull request's servers run beside those of its base at the same time, and each metric is judged by the paired
-        ratios of many rounds. A run of a branch is held against the band of the runs before it. A change counts when it
-        is at least the margin and outside of the noise; between them it is <em>unknown</em>, and that is said.
+        ratios of many rounds. A run of a branch is compared with the accepted level of its history. A change counts if
+        it is at least the margin and outside the noise; what cannot be decided is <em>unknown</em>.
       </p>
       <p>
-        More of it: <Outside to={docs('method.md')}>docs/method.md</Outside> (measuring),{' '}
+        More in <Outside to={docs('method.md')}>docs/method.md</Outside> (measuring),{' '}
         <Outside to={docs('comparison.md')}>docs/comparison.md</Outside> (two commits),{' '}
         <Outside to={docs('history.md')}>docs/history.md</Outside> (levels),{' '}
         <Outside to={docs('site.md')}>docs/site.md</Outside> (the data behind this site).
@@ -87,9 +86,9 @@ function Judge({ method }: { method: Method }) {
     <section aria-labelledby="judge">
       <h2 id="judge">How often the judge is right</h2>
       <p>
-        Comparisons whose answer is known: a server with itself, and with itself and an injected fault. Real ones were
-        measured; resampled ones draw a campaign that was played to its end, and then blocks of its rounds. Their
-        intervals count campaigns and not draws. Environments: {calibration.environments.join(', ')}.
+        These comparisons have a known answer: a server against itself, or against itself with an injected fault. Real
+        ones were measured; resampled ones draw a campaign that ran to its end, then blocks of its rounds. Their
+        intervals count campaigns, not draws. Environments: {calibration.environments.join(', ')}.
       </p>
       <h3>False alarms</h3>
       <Table
@@ -155,8 +154,8 @@ function Bias({ bias }: { bias: NonNullable<Method['bias']> }) {
     <section aria-labelledby="bias">
       <h2 id="bias">What a change without a meaning costs</h2>
       <p>
-        A server against the same code in another build, in sittings an hour apart ({bias.sittings}). More rounds do not
-        remove such a difference, so margins lie above it.
+        Each server against the same code in another build, in sittings at least an hour apart ({bias.sittings} in all).
+        More rounds do not remove the difference, so margins are above it.
       </p>
       <Table
         name="bias"
@@ -275,8 +274,8 @@ function Suite({ manifest, suite }: SuiteProps) {
 
 /** By the moment at which a latency ends. */
 const UNTIL: Record<string, string> = {
-  own: 'until the sender has its own back',
-  each: 'until it has arrived, for every arrival',
+  own: 'until it is back at its sender',
+  each: 'until each arrival',
   first: 'until the first arrival',
   last: 'until the last arrival',
   gap: 'from one arrival to the next',

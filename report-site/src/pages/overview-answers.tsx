@@ -110,7 +110,7 @@ function Worse(props: OverviewProps) {
 /** The servers whose level got worse, and the newest of these changes. */
 function worse({ overview, chosen, words }: OverviewProps): FoundProps {
   if (chosen.runs < ENOUGH) {
-    return { to: href('runs'), text: 'not known yet', detail: `${chosen.runs} of the ${ENOUGH} runs that it takes` };
+    return { to: href('runs'), text: 'not known yet', detail: `${chosen.runs} of the ${ENOUGH} runs needed` };
   }
   const moved = lastWeek(overview).filter((event) => event.word === 'worse');
   const [newest] = moved;
@@ -134,9 +134,9 @@ function Trusted({ overview, words }: OverviewProps) {
     const title = inSentence(metricTitle(words, metric));
     return noise === null ? [] : [`\u00b1${Number((noise * 100).toPrecision(2))} % ${title}`];
   });
-  const detail = known.length ? `noise ${known.join(', ')}` : `noise is known from ${ENOUGH} runs on`;
+  const detail = known.length ? `noise ${known.join(', ')}` : `noise is known after ${ENOUGH} runs`;
   return (
-    <Answer question="May I trust it?">
+    <Answer question="Can I trust it?">
       <Found to={href('method')} text={`${valid} of ${trials} trials valid`} detail={detail} />
     </Answer>
   );

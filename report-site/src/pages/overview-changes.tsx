@@ -26,7 +26,7 @@ export function Changes({ manifest, words, overview, chosen, all }: ChangesProps
   return (
     <section aria-labelledby="changed" class="changed">
       <h2 id="changed">What changed</h2>
-      <p>{chosen.runs < ENOUGH ? `Changes show from ${ENOUGH} runs on.` : <Week overview={overview} />}</p>
+      <p>{chosen.runs < ENOUGH ? `Changes appear after ${ENOUGH} runs.` : <Week overview={overview} />}</p>
       <Suspects words={words} overview={overview} chosen={chosen} />
       {events.length > 0 && <h3>Levels that moved</h3>}
       <ul class="events">
@@ -73,7 +73,7 @@ function Suspects({ words, overview, chosen }: Pick<ChangesProps, 'words' | 'ove
   if (!worse.length) return null;
   return (
     <>
-      <p class="aside">Worse than their history in the last run, which is a change only when it lasts:</p>
+      <p class="aside">Worse than their history in the last run; a change only if it lasts:</p>
       <ul class="suspects">
         {worse.map(({ server, metric }) => (
           <li key={`${server} ${metric}`}>

@@ -75,8 +75,8 @@ export function Servers({ manifest, overview, chosen, query }: Props) {
         rows={rows.map((row) => cells(manifest, overview, chosen, formats, row))}
       />
       <p class="aside">
-        p50, p95 and p99 are of the {latencyTitle(words, headlineLatency(words))}. {'\u2717'} worse and {'\u2713'}{' '}
-        better: outside of the band of the runs before, by at least the margin.{' '}
+        p50, p95 and p99: percentiles of the {latencyTitle(words, headlineLatency(words))}. {'\u2717'} worse or{' '}
+        {'\u2713'} better than the accepted level, by at least the margin.{' '}
         {overview.rows.some((row) => row.due) && OF_DUE}
         {countedOtherwise(words, metrics, chosen.method)} <a href={href('method')}>How it is measured</a>
       </p>

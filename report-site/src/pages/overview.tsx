@@ -28,11 +28,11 @@ export function OverviewPage({ manifest, query }: Props) {
 function NothingYet({ manifest }: { manifest: Manifest }) {
   return (
     <>
-      <h1>Nothing was measured yet</h1>
+      <h1>Nothing has been measured yet</h1>
       <p>
-        <code>make bench</code> measures the servers of a checkout, and <code>./pushbench site</code> writes this site
-        again.
-        {manifest.all_runs > 0 && ' There are runs that have no place in a trend: see '}
+        <code>make bench</code> measures the servers of a checkout, and <code>./pushbench site</code> rebuilds this
+        site.
+        {manifest.all_runs > 0 && ' Some runs belong to no trend: see '}
         {manifest.all_runs > 0 && <a href={href('runs')}>all runs</a>}
       </p>
     </>
@@ -76,15 +76,15 @@ function About({ overview, chosen }: { overview: Overview; chosen: Combination }
     <>
       {invalid.map((each) => (
         <p key={each.run} class="aside">
-          Invalid in <RunLink id={each.run}>{formatTime(each.created)}</RunLink>: {each.servers.join(', ')}. What was
-          measured then was not the server.
+          Invalid in <RunLink id={each.run}>{formatTime(each.created)}</RunLink>: {each.servers.join(', ')}. These
+          trials did not measure the server.
         </p>
       ))}
       {newest.servers < overview.rows.length && (
         <p class="aside">
           The newest run measured {newest.servers} of {overview.rows.length} servers with the profile {chosen.profile}.
-          A run without time for all of them begins with those that changed, then with those that waited the longest.
-          Each row is of the server's last run with this profile.
+          A run without time for all of them begins with the servers that changed, then those that have waited longest.
+          Each row shows the server's last run with this profile.
         </p>
       )}
       <p class="aside">

@@ -55,7 +55,7 @@ export function PublishedPage({ manifest, query, id }: Props & { id: string }) {
               {chosen ? (
                 <Chosen key={chosen.id} manifest={manifest} query={query} publication={chosen} />
               ) : (
-                <p class="empty">{id ? `No publication is called ${id} here.` : 'This checkout has none.'}</p>
+                <p class="empty">{id ? `There is no publication ${id} here.` : 'This checkout has none.'}</p>
               )}
             </>
           );
@@ -83,7 +83,7 @@ function Chosen({ manifest, query, publication }: ChosenProps) {
         <ul>
           {!chosen && (
             <li>
-              <strong>Nothing here measures this yet</strong>, so these figures stand alone. They are what was printed.
+              <strong>Nothing here measures this yet</strong>, so the printed figures stand alone.
             </li>
           )}
           {minds.map((mind) => (
@@ -164,7 +164,7 @@ function Measured({ manifest, query, publication, beside, chosen }: MeasuredProp
           if (!run) {
             return (
               <>
-                <p class="empty">No whole record of these is here, so the published figures stand alone.</p>
+                <p class="empty">There is no full record here, so the published figures stand alone.</p>
                 <Alone publication={publication} />
               </>
             );

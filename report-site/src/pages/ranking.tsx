@@ -87,7 +87,7 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
         {shares(ranking.noisy, ranking.margin !== undefined)} Bars are multiples of the best
         {longest === LONGEST && `, cut at ${LONGEST}`}.{' '}
         {metric.endsWith('.p50') || metric.endsWith('.p95') || metric.endsWith('.p99')
-          ? `p50, p95 and p99 are of the ${latencyTitle(words, words.headline.replace(/_seconds\..*$/, ''))}.`
+          ? `p50, p95 and p99: percentiles of the ${latencyTitle(words, words.headline.replace(/_seconds\..*$/, ''))}.`
           : ''}
       </p>
     </section>
@@ -110,8 +110,8 @@ function CapacityPart(props: CapacityProps) {
 
 function shares(noisy: boolean, margin: boolean): string {
   if (noisy) return 'Servers share a place where the noise between runs hides the difference.';
-  const until = 'How far runs scatter is known from five runs on';
-  if (!margin) return `${until}, so close places may be chance.`;
+  const until = 'The noise between runs is known after five runs';
+  if (!margin) return `${until}; until then, close places may be chance.`;
   return `${until}; until then, servers share a place where chance or the margin of a change hides the difference.`;
 }
 
@@ -147,7 +147,7 @@ function Standing({ words, row, metric, dated }: StandingProps) {
 }
 
 const WHY = {
-  invalid: 'what was measured was not the server, but the generator or a disturbed machine',
+  invalid: 'the trials measured the generator or a disturbed machine, not the server',
   fail: 'outside of the limits',
   missing: 'this metric was not measured',
 };

@@ -50,7 +50,7 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
         </p>
         <p>
           {words.title}, {about.profile}, {parametersText(run.parameters)}; {about.valid} of {about.trials} trials valid
-          {about.dirty && '; its sources had changes that are not committed'}
+          {about.dirty && '; its sources had uncommitted changes'}
         </p>
         {run.environment && (
           <p>
@@ -72,7 +72,7 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
         </p>
         {!about.whole && (
           <p class="aside">
-            Of this run only the medians were kept: no timeline, distribution or verdict.
+            Only the medians of this run were kept: no timeline, distribution or verdict.
             {manifest.keep !== null && ` This site keeps full records of its newest runs only: ${manifest.keep}.`}
           </p>
         )}
@@ -268,7 +268,7 @@ function StageTable({ words, run, server }: { words: Words; run: Run; server: Ru
         columns={[{ title: 'Metric' }, ...stages.map((stage) => ({ title: stageTitle(stage), numeric: true }))]}
         rows={[...rows.slice(0, first.length), ...parts, ...rows.slice(first.length)]}
       />
-      {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}
+      {doubtful && <p class="aside">No trial was valid: do not trust these numbers.</p>}
       {otherwise && <p class="aside">{otherwise}</p>}
     </>
   );

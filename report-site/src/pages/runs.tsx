@@ -30,13 +30,13 @@ export function RunsPage({ manifest, query }: { manifest: Manifest; query: URLSe
       )}
       {manifest.runs.length === 0 && (
         <p class="empty">
-          There is no run yet. <code>make bench</code> makes one.
+          There are no runs yet. <code>make bench</code> makes one.
         </p>
       )}
       {manifest.runs.length > 0 && <RunTable manifest={manifest} query={query} runs={runs} />}
       {manifest.all_runs > manifest.runs.length && (
         <p class="aside">
-          The newest {manifest.runs.length} of {manifest.all_runs.toLocaleString('en-US')}; the others are found in the
+          The newest {manifest.runs.length} of {manifest.all_runs.toLocaleString('en-US')}; the others are in the
           trends.
         </p>
       )}
@@ -63,7 +63,7 @@ function RunTable({ manifest, query, runs }: { manifest: Manifest; query: URLSea
       show: (
         <>
           <CommitLink manifest={manifest} commit={run.commit} /> <Subject manifest={manifest} text={run.subject} />
-          {run.dirty && <span class="muted"> with changes that are not committed</span>}
+          {run.dirty && <span class="muted"> with uncommitted changes</span>}
         </>
       ),
     },

@@ -47,7 +47,7 @@ export function ServerCapacity({ manifest, series, id }: Props) {
       <Shown loaded={loaded}>
         {(capacities) => {
           const found = capacities[id];
-          if (!found) return <p class="empty">Its search is not in this file.</p>;
+          if (!found) return <p class="empty">This file has no search of this server.</p>;
           return (
             <>
               <About {...{ manifest, words, series, found }} machine={environment ?? series.environment} />
@@ -91,14 +91,14 @@ function About({ manifest, words, series, found, machine }: AboutProps) {
       : []),
     [`For 1,000 ${unit}`, costs.join(', ') || 'not measured'],
     ['Fresh starts', found.starts.map(formatNumber).join(', ') || 'none'],
-    ...(found.failure ? [['Then it', found.failure] as [string, string]] : []),
+    ...(found.failure ? [['Next start', found.failure] as [string, string]] : []),
   ];
   return (
     <>
       <p class="lead">
         <strong>{capacityText(found, unit)}</strong>
         {interval && `, ${interval},`} within the limits of the suite
-        {found.starts.length > 0 && !found.confirmed && '; not confirmed in the time that there was'}
+        {found.starts.length > 0 && !found.confirmed && '; not confirmed in the available time'}
       </p>
       <Facts facts={facts} />
       <p>

@@ -24,12 +24,12 @@ export function ServerLoad({ manifest, words, query, id, run }: Props) {
       <Shown loaded={loaded}>
         {(found) => {
           const server = found.servers.find((each) => each.server === id);
-          if (!server) return <p class="empty">Its last run has no stages of it.</p>;
+          if (!server) return <p class="empty">The last run has no stages of this server.</p>;
           return <ServerCurves manifest={manifest} words={words} query={query} run={found} server={server} />;
         }}
       </Shown>
       <p>
-        <a href={href('compare', { run })}>Beside other servers</a> of{' '}
+        <a href={href('compare', { run })}>Compare with others</a> in{' '}
         <RunLink id={run} server={id}>
           its last run
         </RunLink>

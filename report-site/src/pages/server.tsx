@@ -40,9 +40,9 @@ export function ServerPage({ manifest, query, id }: Props & { query: URLSearchPa
       {about || measured.length > 0 ? (
         <About manifest={manifest} id={id} />
       ) : (
-        <p class="empty">No server {id} is in this checkout, and none was measured.</p>
+        <p class="empty">This checkout has no server {id}, and no run measured one.</p>
       )}
-      {about && measured.length === 0 && <p class="empty">It was not measured yet.</p>}
+      {about && measured.length === 0 && <p class="empty">It has not been measured yet.</p>}
       {searched.map((series) => (
         <ServerCapacity key={series.id} manifest={manifest} series={series} id={id} />
       ))}
@@ -68,7 +68,7 @@ function About({ manifest, id }: Props) {
   if (!about) {
     return (
       <p>
-        <code>{id}</code> is not in this checkout any more; what was measured of it stays.
+        <code>{id}</code> is no longer in this checkout; its measurements remain.
       </p>
     );
   }
@@ -83,7 +83,7 @@ function About({ manifest, id }: Props) {
     <>
       <Facts facts={facts} />
       <p class="links">
-        <Outside to={about.link}>What it is made with</Outside>
+        <Outside to={about.link}>What it is built with</Outside>
         <Outside to={source}>Its sources: {about.folder}</Outside>
       </p>
     </>
@@ -106,7 +106,7 @@ function Measured({ manifest, query, id, chosen, drawn }: MeasuredProps) {
       <Shown loaded={loaded}>
         {(overview) => {
           const row = overview.rows.find((each) => each.server === id);
-          if (!row) return <p class="empty">Its numbers are in the trend alone.</p>;
+          if (!row) return <p class="empty">Its numbers are only in the trend.</p>;
           return (
             <>
               <Numbers manifest={manifest} words={words} chosen={chosen} overview={overview} row={row} />
@@ -194,7 +194,7 @@ function placeCells(
 }
 
 function noiseCell(noise: number | undefined, runs: number): Cell {
-  if (noise === undefined) return { text: runs > ENOUGH ? NOT_MEASURED : `from ${ENOUGH} runs on` };
+  if (noise === undefined) return { text: runs > ENOUGH ? NOT_MEASURED : `after ${ENOUGH} runs` };
   return { text: `\u00b1${Number((noise * 100).toPrecision(2))} %`, value: noise };
 }
 
@@ -231,8 +231,8 @@ function Reproduce({ id, measured }: { id: string; measured: Combination[] }) {
     <section aria-labelledby="again">
       <h2 id="again">Measure it</h2>
       <p>
-        In a checkout: the first command builds it and checks that it keeps its protocol; the next ones measure it. The
-        page of a run has the command that repeats exactly that run.
+        In a checkout, the first command builds the server and checks that it follows its protocol; the others measure
+        it. The page of a run has the command that repeats exactly that run.
       </p>
       {commands.map((command) => (
         <Command key={command} command={command} />

@@ -63,7 +63,7 @@ export function TrendPage({ manifest, query }: Props) {
           name="y"
           value={query.get('y') ?? 'value'}
           options={[
-            { value: 'value', text: 'as they are' },
+            { value: 'value', text: 'linear' },
             { value: 'log', text: 'logarithmic' },
             { value: 'first', text: '% of the first' },
           ]}
@@ -142,7 +142,7 @@ function Drawn({
         onOnly={(server) => go({ s: server, hide: null })}
         onZoom={(from, to) => go({ range: `${trend.from + from}-${trend.from + Math.max(to, from + 1)}` })}
         onPin={(index) => go({ pin: index === plot.pinned ? null : (trend.ids[index] ?? null) })}
-        empty="No run of these measured it. Another metric or stage may have values."
+        empty="None of these runs measured it. Another metric or stage may have values."
       />
       {(only.length > 0 || hidden.length > 0) && (
         <p>

@@ -52,7 +52,7 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
           {
             title: 'Smallest visible change',
             numeric: true,
-            about: 'the smallest change that nine of ten such comparisons would have called',
+            about: 'the smallest change that nine of ten such comparisons would detect',
           },
           { title: 'Verdict' },
           ...(accepted ? [{ title: 'Accepted because' }] : []),
@@ -113,7 +113,7 @@ export function Environment({ run }: { run: Run }) {
       <summary>Environment and versions</summary>
       <Table
         name={`${run.run.id} environment`}
-        columns={[{ title: 'What' }, { title: 'Which' }]}
+        columns={[{ title: 'What' }, { title: 'Value' }]}
         rows={facts.map((fact) => fact.map((text) => ({ text })))}
       />
     </details>

@@ -143,9 +143,9 @@ function About({ kind: { stages }, marked = false }: { kind: Kind; marked?: bool
   return (
     <p class="aside">
       {stages.length < ENOUGH && `Only ${stages.length} loads were measured, and nothing between them. `}
-      All points are of this run. A whisker reaches from the smallest to the largest trial; a cross at the lower edge is
-      a stage without a valid trial.
-      {marked && ' A marker at the upper edge is what a server carries, which a search found and the legend says.'}
+      All points are from this run. A whisker reaches from the smallest to the largest trial; a cross at the lower edge
+      marks a stage without a valid trial.
+      {marked && ' A marker at the upper edge is a capacity that a search found; the legend shows the number.'}
     </p>
   );
 }

@@ -168,7 +168,7 @@ export function NoSuch({ title, query }: { title: string; query: URLSearchParams
   return (
     <>
       <h1>{title}</h1>
-      <p class="empty">{asked === null ? 'Nothing was measured yet.' : `Nothing was measured in ${asked}.`}</p>
+      <p class="empty">{asked === null ? 'Nothing has been measured yet.' : `Nothing was measured in ${asked}.`}</p>
     </>
   );
 }

@@ -104,7 +104,7 @@ export function TrialTimeline({ words, run, server, query }: Props) {
   const loaded = useLoaded(key, () => loadTimelines(run.run.id, server.server));
   return (
     <section aria-labelledby="timeline">
-      <h3 id="timeline">By the second</h3>
+      <h3 id="timeline">Second by second</h3>
       <Shown loaded={loaded}>
         {({ trials }) => (
           <Pictures words={words} server={server.server} timelines={trials} asked={query.get('trial')} />
@@ -123,7 +123,7 @@ interface PicturesProps {
 
 function Pictures({ words, server, timelines, asked }: PicturesProps) {
   const trial = timelines.find((each) => nameOf(each) === asked) ?? timelines[0];
-  if (!trial) return <p class="empty">No trial of it is in the record.</p>;
+  if (!trial) return <p class="empty">The record has no trial of this server.</p>;
   const options = timelines.map((each) => ({
     value: nameOf(each),
     text: `round ${each.round}${each.arm === 'base' ? ' of the base' : ''}`,
@@ -132,8 +132,8 @@ function Pictures({ words, server, timelines, asked }: PicturesProps) {
     <>
       {timelines.length > 1 && <Pick label="Trial" name="trial" value={nameOf(trial)} options={options} />}
       <p class="aside">
-        Shaded: the steady windows, which alone are measured. A loss stands where it was due. Network in is what clients
-        sent to the server, out what it sent to them.
+        Shaded: the steady windows; only these are measured. A loss is shown where it was due. Network in is what
+        clients sent to the server, out what it sent to them.
       </p>
       <div class="stack">
         {picturesOf(words).map((picture) => (

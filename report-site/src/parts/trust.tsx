@@ -75,5 +75,5 @@ function judgeText(manifest: Manifest): string {
   const count = (value: number) => value.toLocaleString('en-US');
   const most = formatNumber(Number((100 * equal.most).toPrecision(2)));
   const alarms = `${count(equal.count)} false alarms in ${count(equal.of)} comparisons (at most ${most} %)`;
-  return `${alarms}; ${count(slower.count)} of ${count(slower.of)} slowdowns by 10 % found`;
+  return `${alarms}; ${count(slower.count)} of ${count(slower.of)} slowdowns of 10 % found`;
 }

@@ -9,9 +9,9 @@ from pushbench.ci.doctor.finding import Fix, Said, fix, missing, ok, unknown
 from pushbench.ci.doctor.workflow_files import FOLDER, WORKFLOWS, Action, matches
 
 GITHUB_OWNERS = ("actions", "github")
-DISABLED = "told only where Actions are enabled"
+DISABLED = "known only if Actions are enabled"
 WHY_DISABLED = {
-    "disabled_manually": "somebody disabled it",
+    "disabled_manually": "a user disabled it",
     "disabled_inactivity": "GitHub disabled it: its schedule, and nothing pushed for 60 days",
     "disabled_fork": "GitHub disables schedules in a fork",
 }
@@ -52,7 +52,7 @@ def allowed_actions(facts: Facts) -> Said:
     how = _allow(facts, patterns, refused)
     said = ", ".join(sorted({each.repository for each in refused}))
     if selected and selected.verified_allowed:
-        return unknown(f"allowed only if GitHub calls their creators verified, which it does not tell: {said}", *how)
+        return unknown(f"allowed only if GitHub has verified their creators, which it does not report: {said}", *how)
     return missing(f"not allowed: {said}", *how)
 
 

@@ -83,7 +83,7 @@ def runner_version(facts: Facts) -> Said:
     online = _online(facts)
     version = _version(online[0].version or "") if online else None
     if version is None:
-        return unknown("told only of a machine that is online" if not online else "GitHub does not tell it")
+        return unknown("known only for a machine that is online" if not online else "GitHub does not report it")
     releases = [each for each in shown(facts.releases) if not each.draft and not each.prerelease]
     newer = [
         each.published_at
@@ -94,8 +94,8 @@ def runner_version(facts: Facts) -> Said:
     if newer and facts.now - min(newer) > MOST_AGE:
         do = "Update it on the machine; compose/runner/README.md says how it renews itself, and why it may not."
         return missing(
-            f"{name} is older than GitHub accepts: a newer one is out for {(facts.now - min(newer)).days} "
-            f"days, of {MOST_AGE.days}",
+            f"{name} is older than GitHub accepts: a newer one has been out for {(facts.now - min(newer)).days} "
+            f"days; GitHub allows {MOST_AGE.days}",
             fix(do),
         )
     return ok(f"{name}" + ("" if newer else ", the newest"))
@@ -126,7 +126,7 @@ def runner_group(facts: Facts) -> Said:
                 f"other repositories or workflows reach the machine by the group {group.name}", fix(do, page=page)
             )
     if not groups:
-        return unknown("told only of a machine that is registered")
+        return unknown("known only for a registered machine")
     return ok("its group is for this workflow only")
 
 
@@ -134,7 +134,7 @@ def machine_token(facts: Facts) -> Said:
     """GitHub shows no tokens. A machine that registers proves that its token works now."""
     worked = _worked_at(facts)
     if _online(facts) or (worked and facts.now - worked < RECENT):
-        return ok("works, for the machine registered with it; when it ends, only the account's page of tokens tells")
+        return ok("works, for the machine registered with it; only the account's page of tokens shows when it expires")
     return unknown(
         "cannot be seen, and no machine is online that would prove it",
         fix("Look for 401, 403 or 404 in what the machine says.", *JOURNAL),

@@ -51,12 +51,12 @@ def issues(facts: Facts) -> Said:
     if facts.repository.has_issues:
         return ok("enabled")
     how = fix("Enable them.", "gh", "repo", "edit", facts.name, "--enable-issues", page=facts.settings)
-    return missing("disabled, so nothing can tell of a red night or of a machine that is gone", how)
+    return missing("disabled, so no issue can report a red night or a missing machine", how)
 
 
 def fork(facts: Facts) -> Said:
     if not facts.repository.fork:
-        return ok("it is no fork")
+        return ok("it is not a fork")
     if any(variable.name == RUNNER and variable.value for variable in shown(facts.variables)):
         return ok(f"it is a fork with a machine of its own, as {RUNNER} says")
     how = fix(
@@ -95,7 +95,7 @@ def codeowners(facts: Facts) -> Said:
     text = shown(facts.files).get(workflow_files.CODEOWNERS, "")
     rules = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
     if not rules:
-        return missing("nobody is named who reviews workflows and thresholds", how)
+        return missing("no reviewer of workflows and thresholds is named", how)
     errors = shown(facts.owners_errors)
     if errors:
         first = errors[0]

@@ -45,10 +45,10 @@ def first_report(facts: Facts) -> Said:
     reports = shown(facts.reports)
     done = next((run for run in reports if run.conclusion == "success"), None)
     if done:
-        return ok(f"run {done.id} of report.yml told a result")
+        return ok(f"run {done.id} of report.yml reported a result")
     if reports:
         return missing(
-            f"report.yml ran, and never well: {reports[0].conclusion or reports[0].status}",
+            f"report.yml ran, but never succeeded: {reports[0].conclusion or reports[0].status}",
             fix(
                 "Read why.",
                 "gh",
@@ -175,9 +175,9 @@ def images(facts: Facts) -> Said:
     public = [each.name for each in packages if each.visibility == "public"]
     if facts.repository.private and public:
         return missing(
-            f"anybody can pull images of a private repository: {', '.join(public)}",
+            f"anyone can pull images of a private repository: {', '.join(public)}",
             fix(
-                "Nobody can make a public package private again: delete it, and the next run pushes it.",
+                "A public package cannot be made private again: delete it, and the next run pushes it.",
                 page=f"https://github.com/{facts.name}/pkgs/container",
             ),
         )

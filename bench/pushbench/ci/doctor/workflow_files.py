@@ -15,13 +15,13 @@ CODEOWNERS = ".github/CODEOWNERS"
 WORKFLOWS = {
     "bench.yml": "measures",
     "ci.yml": "checks and tests the code",
-    "clean.yml": "deletes images that nobody needs",
+    "clean.yml": "deletes images that are not needed",
     "command.yml": "reads comments such as /pushbench",
     "night.yml": "starts the measurement of every night",
     "own-server.yml": "is called by other repositories",
     "publish.yml": "adds to gh-pages and deploys the site",
     "report.yml": "writes the check and the comment",
-    "watch.yml": "notices that the machine is gone",
+    "watch.yml": "detects that the machine is gone",
 }
 """the purpose of each"""
 

@@ -1,7 +1,7 @@
 // A server as far as the docker driver sees one: /healthz, SIGTERM, and the misbehaviour that FAKE names.
 //
-// FAKE: "" | exits | mute (never healthy) | dies (soon after it is healthy) | eats (all the memory it can get, then) |
-// writes (needs a file system that can be written to)
+// FAKE: "" | exits | mute (never healthy) | dies (soon after it is healthy) |
+// eats (soon after it is healthy, all the memory it can get) | writes (needs a writable file system)
 package main
 
 import (

@@ -1,7 +1,7 @@
 """What actions/checkout fetches: one commit, or with `fetch-depth: 0` every branch and tag, and nothing else.
 
-https://github.com/actions/checkout/blob/main/src/input-helper.ts (what is meant), ref-helper.ts (what is fetched) and
-git-source-provider.ts (in which order).
+https://github.com/actions/checkout/blob/main/src/input-helper.ts (the inputs), ref-helper.ts (the refs to fetch) and
+git-source-provider.ts (the order).
 """
 
 import os

@@ -1,7 +1,7 @@
-"""What actions/upload-artifact takes and refuses.
+"""What actions/upload-artifact accepts and refuses.
 
 Names: https://github.com/actions/toolkit/blob/main/packages/artifact/src/internal/upload/path-and-artifact-name-validation.ts;
-a name once a run, and no hidden files: https://github.com/actions/upload-artifact#readme.
+each name once a run, and no hidden files: https://github.com/actions/upload-artifact#readme.
 """
 
 import os
