@@ -273,7 +273,7 @@ def test_a_night_with_two_profiles_can_be_taken_up(tmp_path: Path) -> None:
 def test_a_record_of_another_commit_or_profile_is_refused(tmp_path: Path) -> None:
     for changed in ({"commit": None}, {"profile": "smoke"}):
         record = whole().model_copy(update=changed)
-        with pytest.raises(UserError, match="its records"):
+        with pytest.raises(UserError, match="a push or a night: records"):
             taken_up(left_by(partial(record=record), tmp_path / "artifact"))
 
 

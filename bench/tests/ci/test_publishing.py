@@ -82,7 +82,7 @@ def test_results_of_another_commit_and_missing_ones_are_errors(tmp_path: Path) -
 
 def test_a_run_that_does_not_end_is_an_error_and_not_forgotten(tmp_path: Path) -> None:
     double = Double(run=run(**PUSH, conclusion=None, status="in_progress"), artifacts={"results": artifact(tmp_path)})
-    with pytest.raises(UserError, match=r"is in_progress still; start publish\.yml again"):
+    with pytest.raises(UserError, match=r"is still in_progress; start publish\.yml again"):
         published(double)
 
 
