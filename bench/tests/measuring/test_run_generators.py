@@ -42,7 +42,7 @@ def test_a_machine_with_few_files_and_ports_has_more_generators_and_addresses_an
     assert validity.valid
     assert [each.code for each in validity.warnings][-2:] == ["server_open_files", "not_verified"]
     assert [note.partition(",")[0] for note in watch.notes[:3]] == [
-        "2 generators",
+        "2 generators: each may open 19 files",
         "clients connect from 3 addresses",
         "a process may open 19 files (`ulimit -n`)",
     ]
