@@ -18,9 +18,7 @@ export function Embed({ id, names }: { id: string; names: string[] }) {
   return (
     <section aria-labelledby="embed">
       <h2 id="embed">Show it in your README</h2>
-      <p>
-        Each new run redraws these pictures at the same address. They have a light and a dark theme and no script.
-      </p>
+      <p>Each new run redraws these pictures at the same address. They have a light and a dark theme and no script.</p>
       <div class="stack">
         {names.map((name) => {
           const about = `${id}: ${ABOUT[name] ?? name}`;
