@@ -8,7 +8,8 @@ import numpy as np
 
 from pushbench.judging.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.metrics.definitions import Better
-from pushbench.records.record import Commit, Comparison, Record, StagePlan, Trial
+from pushbench.records.environment import Commit
+from pushbench.records.record import Comparison, Record, StagePlan, Trial
 from tests.factories import METRICS, SCHEDULE, make_record, make_stage, make_trial
 
 BASE = Commit(

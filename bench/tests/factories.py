@@ -11,14 +11,11 @@ from typing import Any
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.thresholds_reader import KnownSuite, read_thresholds
 from pushbench.metrics.definitions import metrics_of
+from pushbench.records.environment import METHOD, Commit, Environment, Harness
 from pushbench.records.load_report import Receipts
 from pushbench.records.record import (
-    METHOD,
-    Commit,
-    Environment,
     Failure,
     Finding,
-    Harness,
     PlannedTrial,
     Record,
     ReportedVersions,

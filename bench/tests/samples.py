@@ -9,6 +9,7 @@ from pushbench.machine.disturbance import Machine
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.results import Window, stage_result
+from pushbench.records.environment import METHOD, Environment
 from pushbench.records.load_report import (
     Beside,
     Clients,
@@ -24,7 +25,7 @@ from pushbench.records.load_report import (
     StageReport,
     Traffic,
 )
-from pushbench.records.record import METHOD, Environment, StageResult
+from pushbench.records.record import StageResult
 from pushbench.records.vocabulary import ORIGINAL, Exchange, Latency
 from pushbench.statistics.histogram import Latencies
 

@@ -15,7 +15,8 @@ from pushbench.foundation.model import Document
 from pushbench.foundation.text import one_line
 from pushbench.judging.verdict import Verdict
 from pushbench.metrics.validity import is_disturbed
-from pushbench.records.record import Instant, Record, Slug
+from pushbench.records.environment import Slug
+from pushbench.records.record import Instant, Record
 
 Word = Literal["caught", "missed", "undecided", "disturbed"]
 """disturbed: nothing was found, and the machine disturbed at least half of the trials"""

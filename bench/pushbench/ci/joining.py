@@ -20,7 +20,8 @@ from pushbench.foundation.text import MESSAGE, one_line
 from pushbench.judging.machines import apart
 from pushbench.machine.environment import set_apart
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.record import Environment, Machine, Record
+from pushbench.records.environment import Environment
+from pushbench.records.record import Machine, Record
 from pushbench.records.shared import merge
 
 BROKEN: Sequence[Outcome] = ("error", "unfinished", "gave-way")

@@ -27,7 +27,8 @@ from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
 from pushbench.profiling.explanation import Explanation, Explanations, shortened
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.record import Machine, Record, Slug
+from pushbench.records.environment import Slug
+from pushbench.records.record import Machine, Record
 
 Read = TypeVar("Read", bound=Document)
 Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished", "gave-way"]

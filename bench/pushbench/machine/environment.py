@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from pushbench.machine.procfs import keyed_numbers, read
-from pushbench.records.record import METHOD, Environment
+from pushbench.records.environment import METHOD, Environment
 
 ADDED_LATER = ("workers", "generators", "method", "services", "machine", "awake")
 """facts that older records do not have"""

@@ -12,7 +12,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document, departure
 from pushbench.measuring.bisecting import Search, Seen
-from pushbench.records.record import Instant, Slug
+from pushbench.records.environment import Slug
+from pushbench.records.record import Instant
 
 MOST_CANDIDATES = 10_000
 

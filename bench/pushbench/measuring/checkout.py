@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pushbench.foundation.git import git
-from pushbench.records.record import Commit
+from pushbench.records.environment import Commit
 
 
 def read_commit(root: Path) -> Commit | None:

@@ -38,18 +38,8 @@ from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
-from pushbench.records.record import (
-    Cluster,
-    Commit,
-    Comparison,
-    Elsewhere,
-    Finding,
-    Harness,
-    PlannedTrial,
-    Record,
-    Skipped,
-    Trial,
-)
+from pushbench.records.environment import Commit, Harness
+from pushbench.records.record import Cluster, Comparison, Elsewhere, Finding, PlannedTrial, Record, Skipped, Trial
 
 ARMS_APART = "both arms of a comparison run on the same CPUs at the same time, but each pod has its own"
 GiveWay = Callable[[], str | None]

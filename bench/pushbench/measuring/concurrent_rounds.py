@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushbench.records.record import Environment, Trial
+from pushbench.records.environment import Environment
+from pushbench.records.record import Trial
 
 MOST = 3
 """rounds: with four, the p95 of latencies varies three times as much as with one (docs/comparison.md)"""

@@ -18,7 +18,8 @@ from pushbench.measuring.progress import LoadWatch
 from pushbench.measuring.searching import SLOW_RAMP
 from pushbench.measuring.trial import Bench, run_load
 from pushbench.records.capacity import CLIENTS, Probe, Search
-from pushbench.records.record import Environment, PlannedTrial, Schedule, StagePlan
+from pushbench.records.environment import Environment
+from pushbench.records.record import PlannedTrial, Schedule, StagePlan
 from pushbench.records.vocabulary import Vocabulary
 
 OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report

@@ -44,7 +44,8 @@ from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
-from pushbench.records.record import Cluster, Elsewhere, Environment, Record, Trial
+from pushbench.records.environment import Environment
+from pushbench.records.record import Cluster, Elsewhere, Record, Trial
 
 
 @dataclass(frozen=True)

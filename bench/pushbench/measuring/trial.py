@@ -33,8 +33,9 @@ from pushbench.measuring.outages import Outages, schedule_for, stopping
 from pushbench.measuring.progress import LoadWatch
 from pushbench.metrics import results, validity
 from pushbench.metrics.told import Telling, within
+from pushbench.records.environment import Environment
 from pushbench.records.load_report import LoadReport, StageReport
-from pushbench.records.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
+from pushbench.records.record import Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from pushbench.machine.disturbance import Machine
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.results import Window, throttled_seconds, waited_for_cpu
 from pushbench.metrics.units import format_quantity
+from pushbench.records.environment import Environment
 from pushbench.records.load_report import Shortage, StageReport
-from pushbench.records.record import Environment, Finding, StageResult, Trial, Validity
+from pushbench.records.record import Finding, StageResult, Trial, Validity
 from pushbench.records.vocabulary import Vocabulary
 
 GENERATOR_CPU_MOST = 0.80

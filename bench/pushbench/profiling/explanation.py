@@ -13,7 +13,8 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, ValidationError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
 from pushbench.profiling.profile import titled
-from pushbench.records.record import Commit, Instant, Slug
+from pushbench.records.environment import Commit, Slug
+from pushbench.records.record import Instant
 
 LARGEST_BYTES = 4 << 20
 SHOWN = 5

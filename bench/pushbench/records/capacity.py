@@ -10,19 +10,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, FiniteFloat, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from pushbench.foundation.model import Document
+from pushbench.records.environment import Commit, Environment, Harness, Slug
 from pushbench.records.load_report import ReportedError
-from pushbench.records.record import (
-    Commit,
-    Environment,
-    Failure,
-    Finding,
-    Harness,
-    Instant,
-    Parameters,
-    ReportedVersions,
-    Skipped,
-    Slug,
-)
+from pushbench.records.record import Failure, Finding, Instant, Parameters, ReportedVersions, Skipped
 from pushbench.records.vocabulary import Name, Vocabulary
 
 CLIENTS = "clients"

@@ -19,7 +19,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document, read_document
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.record import Instant, Slug
+from pushbench.records.environment import Slug
+from pushbench.records.record import Instant
 from pushbench.records.vocabulary import Name
 
 SUFFIX = ".capacity.json"

@@ -16,7 +16,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document, read_document
 from pushbench.records.capacity_history import CapacityEntry
-from pushbench.records.record import Environment, Instant, Parameters, Slug
+from pushbench.records.environment import Environment, Slug
+from pushbench.records.record import Instant, Parameters
 
 SUFFIX, OF_CAPACITY = ".json", ".capacity.json"
 LARGEST_BYTES = 1 << 20

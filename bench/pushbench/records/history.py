@@ -16,7 +16,8 @@ from pydantic import Field, NonNegativeInt
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document, read_document
-from pushbench.records.record import Instant, Parameters, Record, Slug, Trial
+from pushbench.records.environment import Slug
+from pushbench.records.record import Instant, Parameters, Record, Trial
 from pushbench.records.tools import Tools, tools_of
 
 SIGNIFICANT_DIGITS = 5

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from pushbench.foundation.model import Document
 from pushbench.foundation.text import one_line
-from pushbench.records.record import Harness, Record, ReportedVersions, Schedule
+from pushbench.records.environment import Harness
+from pushbench.records.record import Record, ReportedVersions, Schedule
 
 LENGTH = 100
 """characters of a version, which a server may have written"""

@@ -15,7 +15,7 @@ from pushbench.metrics.definitions import in_sentence
 from pushbench.metrics.units import format_number
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
 from pushbench.records.compact import CompactRun, CompactServer, Kept
-from pushbench.records.record import Environment
+from pushbench.records.environment import Environment
 from pushbench.reporting.markdown import escape, wrapped
 from pushbench.reporting.ranking import basis
 from pushbench.statistics import ties

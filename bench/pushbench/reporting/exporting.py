@@ -8,7 +8,8 @@ from typing import Literal, TypedDict
 from pushbench.foundation.text import MESSAGE, one_line
 from pushbench.metrics.definitions import Better, metrics_of
 from pushbench.metrics.units import format_number
-from pushbench.records.record import Environment, Record
+from pushbench.records.environment import Environment
+from pushbench.records.record import Record
 from pushbench.records.stages import places
 from pushbench.reporting.report import main_stages
 from pushbench.reporting.rows import headline_rows

@@ -14,8 +14,9 @@ from pushbench.judging.sentences import failure, which_trial
 from pushbench.judging.verdict import Outcome, Verdict
 from pushbench.metrics.units import format_elapsed
 from pushbench.records import stages
+from pushbench.records.environment import METHOD, Environment
 from pushbench.records.overlap import most_rounds_at_once
-from pushbench.records.record import METHOD, Environment, Finding, Parameters, Record, StagePlan, Trial
+from pushbench.records.record import Finding, Parameters, Record, StagePlan, Trial
 from pushbench.reporting.again import value_of
 
 RATE = "_per_second"

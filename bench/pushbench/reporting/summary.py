@@ -14,7 +14,8 @@ from pydantic import Field, NonNegativeInt
 
 from pushbench.foundation.model import Document
 from pushbench.judging.verdict import Verdict
-from pushbench.records.record import Commit, Environment, Record, ReportedVersions, StagePlan, Trial
+from pushbench.records.environment import Commit, Environment
+from pushbench.records.record import Record, ReportedVersions, StagePlan, Trial
 from pushbench.records.stages import Stage, headline
 from pushbench.records.vocabulary import Vocabulary
 

@@ -17,7 +17,8 @@ from pushbench.judging.sentences import interval, signed
 from pushbench.judging.verdict import JudgedLimit, Outcome, Verdict
 from pushbench.metrics.definitions import Unit, counted_otherwise, metrics_of
 from pushbench.metrics.units import NOT_MEASURED, format_number, format_quantity
-from pushbench.records.record import Environment, Trial
+from pushbench.records.environment import Environment
+from pushbench.records.record import Trial
 from pushbench.records.stages import places, short
 from pushbench.records.vocabulary import Vocabulary
 from pushbench.reporting import rows

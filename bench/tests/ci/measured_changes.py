@@ -11,7 +11,8 @@ from pushbench.ci.result import Result, StepResult
 from pushbench.ci.steps import Kind, Step
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
-from pushbench.records.record import Accepting, Commit, Record
+from pushbench.records.environment import Commit
+from pushbench.records.record import Accepting, Record
 from tests.ci.double_reporting import Reported
 from tests.ci.events import BASE, HEAD
 from tests.ci.github_double import job

@@ -13,7 +13,7 @@ from pushbench.judging.judged_capacity import against_history
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.metrics.kept import entry_of
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.record import Commit
+from pushbench.records.environment import Commit
 from tests.ci.events import HEAD
 from tests.ci.job_results import files, make_plan, zipped
 from tests.records.capacity_entries import COMMIT, THREE, search

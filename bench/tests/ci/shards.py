@@ -14,7 +14,8 @@ from pushbench.ci.sharding import part
 from pushbench.ci.steps import Step
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
-from pushbench.records.record import Commit, Record
+from pushbench.records.environment import Commit
+from pushbench.records.record import Record
 from tests.ci.events import HEAD
 from tests.ci.job_results import make_plan
 from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured

@@ -10,7 +10,8 @@ import pytest
 
 from pushbench.judging.verdict import Verdict, judge
 from pushbench.records import history
-from pushbench.records.record import Commit, Record
+from pushbench.records.environment import Commit
+from pushbench.records.record import Record
 from pushbench.records.runs import Past, past_of
 from tests.factories import ENVIRONMENT, invalid, make_record, make_thresholds, make_trial, measured
 

@@ -17,7 +17,7 @@ from pushbench.machine.environment import (
     shorten_kernel,
     split_cpus,
 )
-from pushbench.records.record import METHOD
+from pushbench.records.environment import METHOD
 from pushbench.records.store import read_record
 
 REAL = Path(__file__).parents[1] / "data" / "real"

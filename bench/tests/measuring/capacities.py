@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushbench.records.capacity import AskedLimit, Broken, CapacityRecord, Probe, Search, ServerCapacity, Start
-from pushbench.records.record import Harness
+from pushbench.records.environment import Harness
 from pushbench.records.vocabulary import ORIGINAL
 from tests.factories import make_metrics
 from tests.samples import ENVIRONMENT

@@ -9,8 +9,9 @@ import pytest
 
 from pushbench.metrics import validity
 from pushbench.metrics.results import Window
+from pushbench.records.environment import Environment
 from pushbench.records.load_report import Shortage, StageReport
-from pushbench.records.record import Environment, Validity
+from pushbench.records.record import Validity
 from pushbench.records.vocabulary import ORIGINAL
 from tests.factories import make_trial
 from tests.samples import ENVIRONMENT, WITH_PINGS, pings, result_of, stage_report, window

@@ -7,7 +7,7 @@ from typing import Any
 
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
-from pushbench.records.record import Environment
+from pushbench.records.environment import Environment
 from tests.factories import make_record
 from tests.measuring.capacities import make_capacity_record, make_server, make_start
 

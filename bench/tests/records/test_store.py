@@ -15,7 +15,8 @@ from pushbench.measuring.plan import make_plan
 from pushbench.measuring.trial import failed_trial
 from pushbench.metrics.results import timeline
 from pushbench.records import store
-from pushbench.records.record import Failure, Harness, Record, Schedule, StagePlan
+from pushbench.records.environment import Harness
+from pushbench.records.record import Failure, Record, Schedule, StagePlan
 from tests.factories import make_record, make_trial
 from tests.samples import ENVIRONMENT, load_report
 

@@ -11,7 +11,8 @@ import typer
 
 from pushbench.cli import app
 from pushbench.judging.verdict import judge
-from pushbench.records.record import Cluster, Comparison, Environment, OneSided, Record
+from pushbench.records.environment import Environment
+from pushbench.records.record import Cluster, Comparison, OneSided, Record
 from pushbench.reporting import report
 from pushbench.reporting.again import command, command_from_anywhere
 from pushbench.site.runfile import run

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pushbench.records.environment import Commit
 from pushbench.records.load_report import Receipts, ReportedError
 from pushbench.records.record import (
-    Commit,
     Comparison,
     Failure,
     Finding,

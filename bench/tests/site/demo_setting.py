@@ -8,12 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pushbench.records.record import (
-    Harness,
-    ReportedVersions,
-    Schedule,
-    StagePlan,
-)
+from pushbench.records.environment import Harness
+from pushbench.records.record import ReportedVersions, Schedule, StagePlan
 from pushbench.records.tools import tools
 from tests.factories import ENVIRONMENT
 
