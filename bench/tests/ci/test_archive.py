@@ -248,6 +248,7 @@ def test_an_archive_has_a_largest_size_and_number_of_members(tmp_path: Path, mon
 
 @pytest.mark.slow
 @pytest.mark.engine
+@pytest.mark.alone  # an image that another test makes meanwhile would count as one of the archive's
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine that answers")
 class TestWithAnEngine:
     def image(self, project: Project) -> Image:

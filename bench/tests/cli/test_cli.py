@@ -281,6 +281,7 @@ def test_a_mistake_in_the_thresholds_is_told_before_anything_is_measured(
     assert not project.records.exists()
 
 
+@pytest.mark.timed
 def test_help_answers_within_half_a_second() -> None:
     """Half a second of CPU time, since other tests may use the CPU."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -35,6 +35,7 @@ SERVERS = [
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timed,  # a JVM beside seven other tests may need more than the minute that servers have to start
     pytest.mark.skipif(bool(services.missing(["mysql"])), reason="mariadb-server is not installed"),
     pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed"),
 ]

@@ -19,7 +19,7 @@ SLOW_SHARE = 0.25
 TRIES = 3
 """the fastest counts: other work of the machine can only slow a try down"""
 
-pytestmark = [pytest.mark.slow, pytest.mark.early]
+pytestmark = [pytest.mark.slow, pytest.mark.timed]
 
 
 def test_years_of_history_are_read_at_once_and_made_in_a_minute(tmp_path: Path) -> None:
