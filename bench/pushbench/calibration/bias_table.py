@@ -33,7 +33,7 @@ def lines(found: Biases, thresholds: Thresholds) -> Iterator[str]:
             continue
         line = proposed(server, usual[server.metric])
         if line is None:
-            yield f"  # {server.server}: no margin up to {LARGEST} suits its noise"
+            yield f"  # {server.server}: no margin up to {LARGEST} suits its bias and noise"
             continue
         values = f"margin: {100 * line.margin:g}%, bias: {100 * line.bias:g}%, noise: {100 * (line.noise or 0):g}%"
         yield f"  {server.server}:"

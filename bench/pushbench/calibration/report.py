@@ -62,7 +62,7 @@ def _simulated(found: Sequence[Simulated]) -> Iterator[str]:
         "the cost. No number of rounds removes it, so a bias beyond the margin is called worse. A bias that the margin",
         "allows for has a standard deviation of 1 %, and `bias` in thresholds.yml is twice that. Rounds are the median",
         "number of rounds until the changed row was decided, or until all rows were decided if none changed. *In 264",
-        "rounds* means that all servers together have time for 264 rounds: an hour of rounds of 14 s. *x 2* means that",
+        "rounds* means that all servers together have time for 264 rounds: an hour of rounds of 13.6 s. *x 2* means that",
         "each round is twice as noisy.",
         "",
         "| cost | servers | noise | runs | alarms | 95 % interval | found | missed | runs with unknown rows | rounds |",

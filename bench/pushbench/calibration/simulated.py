@@ -26,7 +26,7 @@ Noise = Callable[[np.random.Generator, int], Values]
 """that many differences, with a standard deviation of about 1"""
 
 MOST_ROUNDS = 44
-"""that fit into ten minutes, for a server that takes 13 s per round"""
+"""that fit into ten minutes, for a server that takes 13.6 s per round"""
 CORRELATION = 0.5
 """between neighbouring rounds, if noise is autocorrelated"""
 BIAS = 0.03

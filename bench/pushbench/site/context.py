@@ -36,6 +36,7 @@ class Context:
     suites: list[Suite]
     calibration: Calibration | None
     faults: Data | None
+    """how often each injected fault was seen, from docs/calibration-faults.json; None without it"""
     bias: Data | None
     """what changes without a meaning cost each server"""
     repository: str | None

@@ -122,7 +122,7 @@ def test_the_lines_that_it_prints_are_lines_of_a_thresholds_file(tmp_path: Path)
 
 def test_a_server_without_a_margin_is_named_in_a_comment() -> None:
     found = biases([comparison(GO, cpu=0.15, rounds=40)], THRESHOLDS)
-    assert list(lines(found, THRESHOLDS)) == ["  # go: no margin up to 20 % suits its noise"]
+    assert list(lines(found, THRESHOLDS)) == ["  # go: no margin up to 20 % suits its bias and noise"]
     assert markdown(found, THRESHOLDS).endswith(" | - |\n")
 
 
