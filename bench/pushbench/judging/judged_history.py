@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from pushbench.foundation.model import Document
-from pushbench.judging import levels
+from pushbench.judging import levels, speed
 from pushbench.judging.asking import margins
 from pushbench.judging.judged import JudgedRow, JudgedWord
 from pushbench.judging.levels import Standing, standing
@@ -116,7 +116,10 @@ class _Row:
 
     @cached_property
     def values(self) -> list[float]:
-        return self.past.runs.column(self.asked.server, self.asked.stage.name, self.asked.regression.metric)
+        return self._column(self.asked.regression.metric)
+
+    def _column(self, metric: str) -> list[float]:
+        return self.past.runs.column(self.asked.server, self.asked.stage.name, metric)
 
     @property
     def metrics(self) -> Mapping[str, float]:
@@ -144,21 +147,41 @@ class _Row:
         return _Acceptance(line.level_from(known.level, better), reason, better, asked=True) if known else None
 
     def _believed(self, found: JudgedLevel, begin: int) -> JudgedLevel:
-        """The row, `invalid` if its word changes without the generator's lateness in this run and in those of the
-        history. An accepted level is used as written.
-        """
-        regression, late = self.asked.regression, self.asked.regression.of.lateness
+        """The row, `invalid` if the generator or the machine explains its word. Accepted levels are used as written."""
         said = found.suspected or found.word
-        if said not in ("worse", "better") or late is None or late not in self.metrics:
+        if said not in ("worse", "better"):
             return found
-        values = self.past.runs.column_without(found.server, found.name, found.metric, late)
+        detail = self._by_lateness(said, begin) or self._by_speed(said, begin)
+        return found.model_copy(update={"word": "invalid", "suspected": None, "detail": detail}) if detail else found
+
+    def _by_lateness(self, said: str, begin: int) -> str | None:
+        """A sentence if the word changes without the generator's lateness in this run and in those of the history."""
+        regression, late = self.asked.regression, self.asked.regression.of.lateness
+        if late is None or late not in self.metrics:
+            return None
+        values = self.past.runs.column_without(self.asked.server, self.asked.stage.name, regression.metric, late)
         own = value_without(self.metrics, regression.of)
         missing = len(self.values) - len(values)  # runs without a lateness are older than runs with one
         without = standing(values, own, regression, self.rows, begin=max(0, begin - missing))
         if without.accepted is None or said in (without.word, without.suspected):
-            return found
-        detail = sentence(found.metric, self.metrics[late], without=without.word)
-        return found.model_copy(update={"word": "invalid", "suspected": None, "detail": detail})
+            return None
+        return sentence(regression.metric, self.metrics[late], without=without.word)
+
+    def _by_speed(self, said: str, begin: int) -> str | None:
+        """A sentence if the word changes without a change of the machine's speed, which the generator's own CPU for the
+        same work shows.
+        """
+        regression, control = self.asked.regression, self.asked.regression.of.control
+        now = self.metrics.get(control or "")
+        if control is None or now is None or self.value is None:
+            return None
+        change = speed.change(
+            self.past.runs.column(self.asked.server, self.asked.stage.name, control), now, regression.margin
+        )
+        if change is None:
+            return None
+        without = standing(self.values, speed.without(change, self.value), regression, self.rows, begin=begin)
+        return None if said in (without.word, without.suspected) else speed.sentence(change)
 
     def _level(self, found: Standing, accepted: str | None) -> JudgedLevel:
         of, usual = self.asked.regression.of, found.accepted

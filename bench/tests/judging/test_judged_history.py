@@ -174,6 +174,52 @@ def test_a_level_that_the_generators_own_lateness_moves_is_invalid(
         assert verdict.reasons[-1].endswith(f": {level.detail}")
 
 
+def costs(number: int, server: float, generator: float | None, **changed: Any) -> Record:
+    metrics = {"cpu_seconds_per_delivery": server, "generator_cpu_seconds_per_delivery": generator, "loss_ratio": 0.0}
+    return record(number, **changed).model_copy(update={"trials": [measured("node-ws", metrics)]})
+
+
+@pytest.mark.parametrize(
+    ("server", "generator", "found"),
+    [
+        (2.0, 2.0, "invalid"),  # the machine was half as fast
+        (0.5, 0.5, "invalid"),
+        (1.3, 1.18, "invalid"),
+        (2.0, 1.0, "looks worse"),
+        (2.0, None, "looks worse"),
+        (2.0, 0.5, "looks worse"),
+        (2.0, 1.2, "looks worse"),  # the machine was slower, and the server got worse as well
+        (1.2, 1.04, "looks worse"),
+        (0.5, 1.0, "looks better"),
+        (1.0, 2.0, "same"),
+    ],
+)
+def test_a_cost_that_the_machines_speed_moves_is_invalid(
+    tmp_path: Path, server: float, generator: float | None, found: str
+) -> None:
+    for number in range(1, 16):
+        scatter = 1 + SCATTER[number % 7]
+        history.append(tmp_path, costs(number, 41e-6 * scatter, 30e-6 * scatter))
+    own = costs(20, 41e-6 * server, generator and 30e-6 * generator)
+    verdict = judged(tmp_path, own, thresholds=MARGINS)
+    [level] = [each for each in verdict.levels if each.metric.startswith("cpu") and each.clients == 1000]
+    assert (f"looks {level.suspected}" if level.suspected else level.word) == found
+    if found == "invalid" and server > 1.5:
+        assert verdict.outcome == "invalid"
+        assert level.detail == (
+            "the generator's own CPU for the same work changed by +100 %, too, compared with the runs before: the "
+            "machine was slower, or the generator had other work"
+        )
+
+
+def test_a_generator_that_costs_more_for_long_does_not_excuse_the_server(tmp_path: Path) -> None:
+    for number in range(1, 16):
+        history.append(tmp_path, costs(number, 41e-6 * (1 + SCATTER[number % 7]), 45e-6 if number > 8 else 30e-6))
+    found = judged(tmp_path, costs(20, 60e-6, 45e-6)).levels
+    [level] = [each for each in found if each.metric.startswith("cpu") and each.clients == 1000]
+    assert (level.word, level.suspected) == ("unknown", "worse")
+
+
 def test_a_loss_where_there_was_none_is_worse_when_it_comes_again(tmp_path: Path) -> None:
     keep(tmp_path)
     first = judged(tmp_path, record(16, loss=0.005))

@@ -1,6 +1,6 @@
 """Screenshots of every page for visual review: `python -m tests.site.pictures FOLDER`, or `make screenshots`.
 
-Also generates the pictures in docs/pictures: the README's from the record beside them, and the answers to the five
+Also generates the pictures in docs/pictures: the README's from the records beside them, and the answers to the five
 questions from an invented history.
 """
 
@@ -26,13 +26,13 @@ def draw(script: str, site: Path, folder: Path, *what: str) -> None:
 
 
 def write_measured_site(folder: Path, kept: Path) -> None:
-    """Write `folder/site` from one compressed record."""
-    records = folder / "records"
-    records.mkdir(parents=True)
-    record = records / kept.with_suffix("").name
-    record.write_bytes(gzip.decompress(kept.read_bytes()))
-    command = [sys.executable, "-m", "pushbench", "history", "--add", str(record), "--store", str(folder / "history")]
-    subprocess.run(command, check=True, cwd=Path(__file__).parents[2])
+    """Write `folder/site` from the compressed records in `kept`, whose folders are those of `out/`."""
+    for compressed in sorted(kept.glob("*/*.json.gz")):
+        record = folder / compressed.parent.name / compressed.with_suffix("").name
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_bytes(gzip.decompress(compressed.read_bytes()))
+        add = ["history", "--add", str(record), "--store", str(folder / "history")]
+        subprocess.run([sys.executable, "-m", "pushbench", *add], check=True, cwd=Path(__file__).parents[2])
     make_site(folder)
 
 
@@ -45,7 +45,6 @@ if __name__ == "__main__":
             write_site(Path(sites) / name, *about)
             draw("screenshots", Path(sites) / name / "site", pictures / name)
         shown = Project.current().root / "docs" / "pictures"
-        (record,) = shown.glob("*.json.gz")
-        write_measured_site(Path(sites) / "measured", record)
+        write_measured_site(Path(sites) / "measured", shown)
         draw("first-screen", Path(sites) / "measured" / "site", shown, "site", "light", "dark")
         draw("first-screen", Path(sites) / "small" / "site", shown, "answers", "light", "phone")
