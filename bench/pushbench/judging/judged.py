@@ -11,7 +11,7 @@ from pushbench.metrics.definitions import Unit, in_sentence
 
 JudgedWord = Literal["better", "same", "worse", "accepted", "unknown", "invalid"]
 """accepted: worse, by no more than thresholds.yml accepts; invalid: better or worse, but possibly only because of the
-generator's own lateness"""
+generator's own lateness or the machine's speed"""
 
 
 class JudgedRow(Document):

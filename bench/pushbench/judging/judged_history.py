@@ -175,9 +175,7 @@ class _Row:
         now = self.metrics.get(control or "")
         if control is None or now is None or self.value is None:
             return None
-        change = speed.change(
-            self.past.runs.column(self.asked.server, self.asked.stage.name, control), now, regression.margin
-        )
+        change = speed.relative_change(self._column(control), now, regression.margin)
         if change is None:
             return None
         without = standing(self.values, speed.without(change, self.value), regression, self.rows, begin=begin)

@@ -1,7 +1,7 @@
 """Whether the machine of a run was slower or faster than in the runs before. Pure.
 
-Every trial contains one program that is the same in all runs: the generator. Its CPU for a unit of work follows the
-machine's speed (docs/method.md, "Controls for the machine's speed").
+Every trial contains the generator, which changes rarely. Its CPU for a unit of work follows the machine's speed
+(docs/method.md, "Controls for the machine's speed").
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pushbench.statistics.middle import middle
 from pushbench.statistics.trend import BAND_SIGMAS, MAD_TO_SIGMA, SHORTEST_LEVEL
 
 RUNS = 10
-"""newest runs to compare with; an older change is one of the generator, or of the machine for good"""
+"""number of newest runs to compare with: after five more runs, a lasting change of the generator is no excuse"""
 MOST_SLOPE = 2.0
-"""how many per cent a server's cost moves at most with one per cent of the generator's (docs/method.md)"""
+"""about the largest slope of the logarithm of a server's cost on that of the generator (docs/method.md)"""
 
 
-def change(past: Sequence[float], now: float, margin: float) -> float | None:
+def relative_change(past: Sequence[float], now: float, margin: float) -> float | None:
     """The relative change of the generator's cost compared with the median of its newest runs.
 
     None if it is within the relative margin or within three standard deviations of these runs, or if there are too few.
@@ -35,7 +35,7 @@ def change(past: Sequence[float], now: float, margin: float) -> float | None:
 
 
 def without(change: float, cost: float) -> float:
-    """A server's cost without as much as the machine's speed can have changed it."""
+    """The server's cost after the largest correction that a relative change of the generator's cost allows."""
     return float(cost / (1 + change) ** MOST_SLOPE)
 
 
@@ -44,5 +44,5 @@ def sentence(change: float) -> str:
     how = "slower" if change > 0 else "faster"
     return (
         f"the generator's own CPU for the same work changed by {100 * change:+.0f} %, too, compared with the runs "
-        f"before: the machine was {how}, or the generator had other work"
+        f"before: the machine was {how}, or the generator or its work changed"
     )

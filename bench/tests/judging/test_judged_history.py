@@ -208,7 +208,7 @@ def test_a_cost_that_the_machines_speed_moves_is_invalid(
         assert verdict.outcome == "invalid"
         assert level.detail == (
             "the generator's own CPU for the same work changed by +100 %, too, compared with the runs before: the "
-            "machine was slower, or the generator had other work"
+            "machine was slower, or the generator or its work changed"
         )
 
 

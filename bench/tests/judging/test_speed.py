@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.judging.speed import change, sentence, without
+from pushbench.judging.speed import relative_change, sentence, without
 
 CALM = (30.0, 30.3, 29.7, 30.6, 29.4, 30.0)
 NOISY = (30.0, 36.0, 24.0, 33.0, 27.0, 30.0)
@@ -27,7 +27,7 @@ NOISY = (30.0, 36.0, 24.0, 33.0, 27.0, 30.0)
 def test_a_change_is_beyond_the_margin_and_the_scatter(
     past: tuple[float, ...], now: float, found: float | None
 ) -> None:
-    assert change(past, now, margin=0.05) == (None if found is None else pytest.approx(found))
+    assert relative_change(past, now, margin=0.05) == (None if found is None else pytest.approx(found))
 
 
 def test_a_server_follows_the_machine_by_the_square_at_most() -> None:

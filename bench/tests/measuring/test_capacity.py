@@ -114,14 +114,14 @@ def test_all_that_is_asked_and_carried_is_a_lower_bound(tmp_path: Path) -> None:
     assert (found.carried, found.at_least, found.end, found.high) == (160, True, "most", None)
 
 
+@pytest.mark.timed  # three seconds, in which the first load has to be carried
 def test_no_time_is_no_number(tmp_path: Path) -> None:
     project = project_of(tmp_path / "checkout", 1_000_000, x="")
     suite = project.scenarios / "tiny.yml"
     suite.write_text(suite.read_text().replace("most: 160", "most: 1000000"))
     (found,) = results_of(find(project, seconds=3))
-    assert found.end == ("time" if found.at_least else None)
-    assert found.at_least == (found.carried is not None)  # on a slow machine, nothing is carried in three seconds
-    assert found.high is None
+    assert found.at_least
+    assert found.end == "time"
 
 
 def test_a_search_that_is_ended_keeps_the_starts_that_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
