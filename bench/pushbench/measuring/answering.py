@@ -13,7 +13,7 @@ from pushbench.judging.thresholds import Bound, Thresholds
 from pushbench.measuring.asked import Answer
 from pushbench.metrics.definitions import OF_CONNECTING, metrics_of
 from pushbench.records.capacity import AskedLimit, Broken
-from pushbench.records.record import StageResult, Trial
+from pushbench.records.record import Finding, StageResult, Trial
 from pushbench.records.vocabulary import Vocabulary
 
 KEPT_UP = 0.99
@@ -56,22 +56,53 @@ def limits_of(thresholds: Thresholds, suite: str) -> list[AskedLimit]:
     return sorted(found, key=lambda each: each.metric)
 
 
-def answer(trial: Trial, asking: Asking, *, slow: bool) -> tuple[Answer, list[Broken]]:
-    """The answer of a load of one stage, and the limits that it broke; `slow` if the longer ramp was used already."""
-    codes = {reason.code for reason in trial.validity.reasons}
-    stage = trial.stages[0] if trial.stages else None
+@dataclass(frozen=True)
+class Answered:
+    """The answer of one stage, and why."""
+
+    answer: Answer
+    broken: list[Broken]
+    findings: list[Finding]
+    """reasons to distrust the stage"""
+    failed: bool = False
+    """the server ended in this stage"""
+
+
+def answer_of(trial: Trial, index: int, asking: Asking, *, slow: bool) -> Answered:
+    """The answer of the stage with this index; `slow` if clients connected slowly already."""
+    stage = trial.stages[index] if index < len(trial.stages) else None
+    last = index >= len(trial.stages) - 1
     broken = broken_limits(stage, asking) if stage else []
-    if trial.failure:
-        return "broken", broken
+    findings = [
+        reason
+        for reason in trial.validity.reasons
+        if reason.stage == index or (reason.stage is None and (broken or last))
+    ]
+    failed = trial.failure is not None and last
+    return Answered(_answer(stage, broken, findings, asking, slow=slow, failed=failed), broken, findings, failed)
+
+
+def _answer(
+    stage: StageResult | None,
+    broken: Sequence[Broken],
+    findings: Sequence[Finding],
+    asking: Asking,
+    *,
+    slow: bool,
+    failed: bool,
+) -> Answer:
+    codes = {finding.code for finding in findings}
+    if failed:
+        return "broken"
     if stage is None or codes & OF_GENERATOR:
-        return "generator", broken
+        return "generator"
     if not broken:
-        return "carried", []
+        return "carried"
     if codes or all(_is_lateness(each, stage.metrics, asking.words) for each in broken):
-        return "disturbed", broken
+        return "disturbed"
     if not slow and all(each.metric.startswith(OF_CONNECTING) for each in broken):
-        return "connecting", broken
-    return "broken", broken
+        return "connecting"
+    return "broken"
 
 
 def broken_limits(stage: StageResult, asking: Asking) -> list[Broken]:

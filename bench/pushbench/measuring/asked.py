@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,13 +13,21 @@ while other processes used the machine. connecting: only limits on connecting we
 
 @dataclass(frozen=True)
 class Ask:
-    """A load to ask; `hold` for longer, `slow` with a longer ramp."""
+    """A load to ask; `hold` for longer, `slow` with clients that connect slowly."""
 
     load: int
     hold: bool = False
     slow: bool = False
     first: bool = False
     """whether it is the first of its start: the server has just begun"""
+    lead_in: int = 0
+    """the part of a load with a slow ramp whose clients connect fast, before the others"""
+
+
+Sweep = tuple[Ask, ...]
+"""loads that are asked one after another of clients that stay connected: each adds clients"""
+SweepCost = Callable[[Sweep], float]
+"""seconds that a sweep takes"""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pushbench.judging.thresholds import Thresholds
 from pushbench.machine.processes import affinity
 from pushbench.measuring import preparation
 from pushbench.measuring.answering import Asking, limits_of
-from pushbench.measuring.asked import Ask, Asked
+from pushbench.measuring.asked import Ask, Asked, Sweep
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import (
     Options,
@@ -32,9 +32,11 @@ from pushbench.measuring.common import (
     require_no_cluster,
 )
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.probing import Probing, asked_of, load_of, probe_seconds
+from pushbench.measuring.probing import Probing, asked_of, rest
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ended, Found, Plan, hint_of, next_ask, ramps_slowly
+from pushbench.measuring.ramping import load_of, sweep_seconds
+from pushbench.measuring.searching import Ended, Found, Plan, hint_of, ramps_slowly
+from pushbench.measuring.sweeping import next_sweep
 from pushbench.measuring.trial import Bench
 from pushbench.measuring.warming import compiled_busy, warms
 from pushbench.metrics.carrying import probe_sentence
@@ -43,7 +45,7 @@ from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, S
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
-RULES = 3
+RULES = 4
 """number of the rules for choosing a load and judging its answer, here and in `searching` and `answering`: other rules
 may find another capacity"""
 FIRST_START = 0.45
@@ -132,7 +134,7 @@ def _base_load(suite: Suite, search: Search) -> Load:
     schedule = next(iter(suite.spec.profiles.values())).schedule(parameters)
     connections = max(suite.spec.connections.values(), default=1)
     base = Load(suite.id, "capacity", suite.scenario, schedule, parameters, suite.spec.words, connections=connections)
-    return load_of(base, search, Ask(search.most))
+    return load_of(base, search, (Ask(search.most),))
 
 
 def _playable(search: Search, suite: Suite, driver: Driver, options: Options) -> Search:
@@ -202,7 +204,7 @@ def _search_server(
 def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:
     search = record.search
     hint = hint_of([_ended(start, record) for start in before])
-    return Plan(search.first, search.step, search.most, hint)
+    return Plan(search.first, search.step, search.most, hint, sweeps=search.searched == CLIENTS)
 
 
 def _ended(start: Start, record: CapacityRecord) -> Ended:
@@ -252,22 +254,27 @@ class _OneStart:
         asked: list[Asked] = []
         while True:
             with bench.driver.running(prepared.server, prepared.result) as instance:
-                fresh = True
+                fresh, overloaded = True, False
                 while fresh or not instance.exited():
-                    step = next_ask(self.plan, asked, ends - time.monotonic(), self._cost)
-                    if isinstance(step, Found):
-                        return step, instance.reported
-                    ask = replace(step, first=fresh)
-                    stage = load_of(bench.load, self.probing.search, ask).schedule.stages[0]
-                    self.watch.probe(self._title, stage, ends - time.monotonic())
-                    probe = self.probing.probe(instance, ask, self.watch)
-                    self.watch.note(f"{self._title}: {probe_sentence(probe, self.probing.search, bench.load.words)}")
-                    probes.append(probe)
-                    asked.append(asked_of(probe, self.probing.search, bench.environment, bench.load.words))
-                    fresh = False
+                    sweep = next_sweep(self.plan, asked, ends - time.monotonic(), self._cost)
+                    if isinstance(sweep, Found):
+                        return sweep, instance.reported
+                    if overloaded:
+                        rest(instance)
+                        overloaded = False
+                        continue
+                    sweep = (replace(sweep[0], first=fresh), *sweep[1:])
+                    stages = load_of(bench.load, self.probing.search, sweep).schedule.stages
+                    self.watch.sweep(self._title, stages, ends - time.monotonic())
+                    for probe in self.probing.play(instance, sweep, self.watch):
+                        sentence = probe_sentence(probe, self.probing.search, bench.load.words)
+                        self.watch.note(f"{self._title}: {sentence}")
+                        probes.append(probe)
+                        asked.append(asked_of(probe, self.probing.search, bench.environment, bench.load.words))
+                    fresh, overloaded = False, asked[-1].answer != "carried"
 
-    def _cost(self, ask: Ask) -> float:
-        return probe_seconds(self.probing.bench.load, self.probing.search, ask)
+    def _cost(self, sweep: Sweep) -> float:
+        return sweep_seconds(self.probing.bench.load, self.probing.search, sweep)
 
     @property
     def _title(self) -> str:

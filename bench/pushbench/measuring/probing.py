@@ -1,58 +1,29 @@
-"""One probe: a load on a running server, and its answer. The load is a profile of one stage, made for the probe."""
+"""Probes: loads on a running server, and their answers. A sweep is played as a profile with a stage for each load."""
 
 from __future__ import annotations
 
-import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import Build, Instance
-from pushbench.generator.load import planned_seconds
 from pushbench.machine.resources import together
-from pushbench.measuring.answering import Asking, answer
-from pushbench.measuring.asked import Ask, Asked
-from pushbench.measuring.plan import DRAIN_SECONDS_USED
+from pushbench.measuring.answering import Asking, answer_of
+from pushbench.measuring.asked import Asked, Sweep
+from pushbench.measuring.overload import Overload
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import LoadWatch
-from pushbench.measuring.searching import SLOW_RAMP
+from pushbench.measuring.ramping import Step, load_of, steps_of, was_slow
 from pushbench.measuring.trial import Bench, run_load
-from pushbench.records.capacity import CLIENTS, Probe, Search
+from pushbench.records.capacity import Probe, Search
 from pushbench.records.environment import Environment
-from pushbench.records.record import PlannedTrial, Schedule, StagePlan
+from pushbench.records.record import PlannedTrial, Trial
 from pushbench.records.vocabulary import Vocabulary
 
-OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
 ERRORS_KEPT = 5
 REST_SECONDS = 10.0  # the longest wait for work that a load left behind in the server
 REST_LOOK_SECONDS = 0.25
 RESTING = 0.10  # of a core
-
-
-def load_of(base: Load, search: Search, ask: Ask) -> Load:
-    """The load of a probe. If a rate is searched, it sets the suite's parameter for the rate."""
-    clients = search.clients(ask.load)
-    ramp = _ramp_seconds(search, clients) * (SLOW_RAMP if ask.slow else 1.0)
-    stage = StagePlan(
-        clients=clients,
-        closed=search.closed,
-        name=f"closed-{clients}" if search.closed else str(clients),
-        ramp_seconds=ramp,
-        settle_seconds=search.settle_seconds,
-        steady_seconds=search.hold_seconds if ask.hold else search.steady_seconds,
-    )
-    schedule = Schedule(
-        warmup_seconds=search.warmup_seconds if ask.first else 0.0, stages=[stage], drain_seconds=search.drain_seconds
-    )
-    rate = {} if search.searched == CLIENTS else {search.searched: type(base.parameters[search.searched])(ask.load)}
-    return replace(base, schedule=schedule, parameters={**base.parameters, **rate})
-
-
-def probe_seconds(base: Load, search: Search, ask: Ask) -> float:
-    """How long a probe takes when the server keeps up, with the wait for what clients of a closed load have begun."""
-    schedule = load_of(base, search, ask).schedule
-    saved = 0.0 if search.closed else schedule.drain_seconds - DRAIN_SECONDS_USED
-    return planned_seconds(schedule) - saved + OVERHEAD_SECONDS
 
 
 @dataclass(frozen=True)
@@ -65,10 +36,12 @@ class Probing:
     asking: Asking
     planned: PlannedTrial
 
-    def probe(self, instance: Instance, ask: Ask, watch: LoadWatch) -> Probe:
-        """Play the load that is asked. A server that did not carry it gets time to rest."""
+    def play(self, instance: Instance, sweep: Sweep, watch: LoadWatch) -> list[Probe]:
+        """Play the loads of a sweep. The probes end with the first load that was not carried: the larger ones begin
+        with its queue."""
         assert isinstance(self.prepared.result, Build), "what cannot be started is not asked"
-        load = load_of(self.bench.load, self.search, ask)
+        load = load_of(self.bench.load, self.search, sweep)
+        overload = Overload(watch, load.schedule, self._p95_most)
         began = time.monotonic()
         trial = run_load(
             replace(self.bench, load=load),
@@ -76,25 +49,52 @@ class Probing:
             self.prepared.server,
             self.prepared.result,
             instance=instance,
-            watch=watch,
+            watch=overload,
+            enough=lambda: overload.found,
         )
-        found, broken = answer(trial, self.asking, slow=ask.slow)
-        if found != "carried" and not trial.failure:
-            _rest(instance)
-        stage = load.schedule.stages[0]
-        return Probe(
-            load=ask.load,
-            clients=stage.clients,
-            hold=ask.hold,
-            ramp_seconds=stage.ramp_seconds,
-            answer=found,
-            broken=broken,
-            findings=trial.validity.reasons,
-            failure=trial.failure,
-            metrics=trial.stages[0].metrics if trial.stages else {},
-            errors=sorted(trial.errors, key=lambda each: -each.count)[:ERRORS_KEPT],
-            seconds=round(time.monotonic() - began, 3),
-        )
+        probes = self._probes(trial, steps_of(self.search, sweep))
+        earlier = sum(probe.seconds for probe in probes[:-1])
+        last = {
+            "errors": sorted(trial.errors, key=lambda each: -each.count)[:ERRORS_KEPT],
+            "seconds": round(time.monotonic() - began - earlier, 3),
+        }
+        return [*probes[:-1], probes[-1].model_copy(update=last)]
+
+    @property
+    def _p95_most(self) -> float | None:
+        """The suite's limit for the headline latency's p95."""
+        name = f"{self.asking.words.headline_latency}_seconds.p95"
+        return next((each.value for each in self.asking.limits if each.metric == name and each.side == "max"), None)
+
+    def _probes(self, trial: Trial, steps: Sequence[Step]) -> list[Probe]:
+        """The probes of a sweep. Each but the last one takes until the end of its window."""
+        probes: list[Probe] = []
+        before = 0.0
+        for index, step in enumerate(steps):
+            if step.ask is None:
+                continue
+            answered = answer_of(trial, index, self.asking, slow=step.ask.slow)
+            played = trial.stages[index] if index < len(trial.stages) else None
+            ends = played.end_seconds if played else before
+            probes.append(
+                Probe(
+                    load=step.ask.load,
+                    clients=step.stage.clients,
+                    joined=step.joined,
+                    hold=step.ask.hold,
+                    ramp_seconds=step.stage.ramp_seconds,
+                    answer=answered.answer,
+                    broken=answered.broken,
+                    findings=answered.findings,
+                    failure=trial.failure if answered.failed else None,
+                    metrics=played.metrics if played else {},
+                    seconds=round(ends - before, 3),
+                )
+            )
+            if answered.answer != "carried":
+                break
+            before = ends
+        return probes
 
 
 def asked_of(probe: Probe, search: Search, environment: Environment, words: Vocabulary) -> Asked:
@@ -121,16 +121,7 @@ def _compiled_share(probe: Probe, words: Vocabulary) -> float | None:
     return compilers / whole
 
 
-def was_slow(probe: Probe, search: Search) -> bool:
-    """Whether the probe had the longer ramp."""
-    return probe.ramp_seconds > _ramp_seconds(search, probe.clients) * math.sqrt(SLOW_RAMP)
-
-
-def _ramp_seconds(search: Search, clients: int) -> float:
-    return max(search.ramp_seconds, clients / search.clients_per_second)
-
-
-def _rest(instance: Instance) -> None:
+def rest(instance: Instance) -> None:
     """Wait until the server and its services have finished the work of this load; the next probe would pay for it."""
     ends = time.monotonic() + REST_SECONDS
     programs = [instance.tree, *(service.tree for service in instance.services)]

@@ -60,8 +60,8 @@ class SearchWatch(LoadWatch, Protocol):
 
     def note(self, text: str) -> None: ...
 
-    def probe(self, title: str, stage: StagePlan, seconds_left: float) -> None:
-        """A probe begins: a load on a server."""
+    def sweep(self, title: str, stages: Sequence[StagePlan], seconds_left: float) -> None:
+        """A sweep begins: loads on a server, one after another."""
         ...
 
 
@@ -88,20 +88,21 @@ class Follower:
         self._ends_at = time.monotonic() + seconds_left
         self.show("starting")
 
-    def probe(self, title: str, stage: StagePlan, seconds_left: float) -> None:
-        self._title, self._stages, self._windows = title, [stage], ()
+    def sweep(self, title: str, stages: Sequence[StagePlan], seconds_left: float) -> None:
+        self._title, self._stages, self._windows = title, stages, ()
         self._of_search = True
         self._ends_at = time.monotonic() + seconds_left
-        self.show(f"{format_number(stage.clients)} clients")
+        self.show(f"{format_number(stages[0].clients)} clients")
 
     def started(self, load: Started) -> None:
         self._windows = load.windows
 
     def second(self, second: Second) -> None:
-        if self._of_search:  # short enough for 60 columns
-            self.show(f"{format_number(second.clients)}/{format_number(self._stages[0].clients)} clients")
-            return
         stage = sum(1 for _, end in self._windows if end < second.at)
+        if self._of_search:  # short enough for 60 columns
+            wanted = self._stages[min(stage, len(self._stages) - 1)].clients
+            self.show(f"{format_number(second.clients)}/{format_number(wanted)} clients")
+            return
         if stage >= len(self._windows):
             self.show("draining")
             return

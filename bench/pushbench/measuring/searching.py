@@ -4,7 +4,7 @@ The search climbs by doubling, or faster while the server has room, bisects, and
 once more, and holds the carried load for longer. One answer decides a load on the way. Each of the two reported loads
 needs two equal answers, so one answer by chance moves the search and not the result. A refusal of a server that was not
 warm yet does not count. The remaining time goes to a refusal under disturbance, until most of its answers are the
-server's.
+server's. `sweeping` asks several loads one after another where that saves time.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ ANSWERS = 2
 """equal answers that a reported load needs"""
 DISTURBED_IS_REFUSED = 2
 """disturbed answers that count as one refusal"""
-SLOW_RAMP = 3.0
-"""factor by which a ramp is made longer"""
+LEAD_IN_MOST = 0.8
+"""share of a load that leads in at most: close to the edge, clients connect slowly"""
 HALF, EIGHTH = 2, 8
 """of the load that another start found: where a later start begins, and where it does if it has to warm up"""
 NEAR = 1.15
 """factor on the carried load: a refused load beyond it says little about the capacity"""
+CLOSE = 1 + 2 * RESOLUTION
+"""factor on the carried load: without time for more, a refused load up to there is its edge"""
 PROBES_MOST = 60
 
 
@@ -62,7 +64,7 @@ class Ended:
     compiled: bool = False
     """its compilers took CPU that the load needed: see `compiled_busy`"""
     slow: bool = False
-    """a longer ramp helped: see `ramps_slowly`"""
+    """a slow ramp helped: see `ramps_slowly`"""
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Hint:
     compiles: bool = False
     """and the CPU time of its compilers shows when it is warm"""
     slow: bool = False
-    """its clients need a longer ramp"""
+    """its clients need a slow ramp"""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Plan:
     step: int
     most: int
     hint: Hint | None = None
+    sweeps: bool = True
+    """clients can stay from one load to the next"""
 
 
 @dataclass(frozen=True)
@@ -133,13 +137,14 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
 
 
 def ramps_slowly(asked: Sequence[Asked]) -> bool:
-    """Whether a longer ramp helped."""
-    return any(each.slow and each.answer == "carried" for each in asked)
+    """Whether a fast ramp was too fast and a slow one helped."""
+    too_fast = any(each.answer == "connecting" for each in asked)
+    return too_fast and any(each.slow and each.answer == "carried" for each in asked)
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
     """What to ask when `left` seconds remain."""
-    votes = _Votes(plan, asked)
+    votes = Votes(plan, asked)
     if len(asked) < PROBES_MOST:
         for ask in votes.wanted():
             if cost(ask) + (0.0 if ask.hold else votes.reserve(cost)) <= left:
@@ -148,8 +153,8 @@ def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask
 
 
 @dataclass(frozen=True)
-class _Votes:
-    """What the answers add up to."""
+class Votes:
+    """What the answers add up to. The loads of `carried` and `refused` are the edge as far as it is known."""
 
     plan: Plan
     asked: Sequence[Asked]
@@ -157,83 +162,94 @@ class _Votes:
     def wanted(self) -> Iterator[Ask]:
         """The asks to consider, the best one first. The hold comes after the ask that decides the load, or takes its
         place when time is short. A search that has all its answers yields none."""
-        following, hold = self._following(), self._hold()
+        following, hold = self._following(), self.hold()
         if following:
             yield following
         if hold and not (following and following.hold):
             yield hold
         elif not following and self.refused is not None and self._end(self.refused) == "disturbed":
-            yield self._ask(self.refused)
+            yield self.ask(self.refused)
 
     def reserve(self, cost: Cost) -> float:
         """Seconds to reserve for the hold."""
-        hold = self._hold()
+        hold = self.hold()
         return cost(hold) if hold else 0.0
 
     def found(self) -> Found:
         carried, refused = self.carried, self.refused
         held = bool(carried) and self._held(carried)
         if refused is None:
-            whole = carried >= self.plan.most
+            whole, edge = carried >= self.plan.most, self._last_edge()
+            if edge and not whole:
+                return Found(*edge, "limit", confirmed=False)
             return Found(carried, None, "most" if whole else "time", confirmed=whole and held)
-        narrow, asked = refused - carried <= self._width(carried), held or not carried
-        settled = narrow and asked and self._refusals(refused) >= ANSWERS
+        narrow, asked = refused - carried <= self.width(carried), held or not carried
+        settled = narrow and asked and self.refusals(refused) >= ANSWERS
         near = narrow or refused <= carried * NEAR
         known = near and (asked or self._gave_way(refused))
         return Found(carried, refused, self._end(refused) if known else "time", confirmed=settled)
 
+    def _last_edge(self) -> tuple[int, int] | None:
+        """The largest load that was held, and a load close above it that was refused, though not more often than
+        carried: the edge when no time is left to decide."""
+        held = max((load for load in self.loads() if self._score(load) > 0 and self._held(load)), default=0)
+        close = held * CLOSE
+        above = (each.load for each in self._counted if each.answer == "broken" and held < each.load <= close)
+        refused = min(above, default=None)
+        return (held, refused) if refused else None
+
     @property
     def carried(self) -> int:
         """The largest load that was carried more often than not; 0 for none."""
-        return max((load for load in self._loads() if self._score(load) > 0), default=0)
+        return max((load for load in self.loads() if self._score(load) > 0), default=0)
 
     @property
     def refused(self) -> int | None:
         """The smallest load above `carried` that was refused more often than carried."""
-        above = (load for load in self._loads() if load > self.carried and self._score(load) < 0)
+        above = (load for load in self.loads() if load > self.carried and self._score(load) < 0)
         return min(above, default=None)
 
-    def _hold(self) -> Ask | None:
+    def hold(self) -> Ask | None:
         """The hold to spend the last seconds on, as long as the carried load was not held.
 
         If a later start carried at most half of what another start found, holding that load gives no number. Then the
         hold is of the load that the other start found, or of the smallest load near the refused one.
         """
-        carried, refused, hint = self.carried, self.refused, self._hinted
+        carried, refused, hint = self.carried, self.refused, self.hinted
         if not carried or self._held(carried):
             return None
         load = carried
         if hint and carried <= hint / HALF:
             near = self.plan.step * math.ceil(refused / NEAR / self.plan.step) if refused else hint
             load = max(carried, near)
-        return self._ask(load, hold=True)
+        return self.ask(load, hold=True, slow=self.plan.sweeps and refused is not None)
 
     def _following(self) -> Ask | None:
         plan, carried, refused = self.plan, self.carried, self.refused
         warming = self._warming()
         if warming:
-            return self._ask(warming)
+            return self.ask(warming)
         tie = self._tie(carried, refused)
         if tie:
             return tie
-        if not any(self._score(load) for load in self._loads()):
-            return self._ask(self._first())
+        if not any(self._score(load) for load in self.loads()):
+            return self.ask(self._first())
         if refused is None:
             if carried < plan.most:
-                return self._ask(self._above(carried))
-        elif refused - carried > self._width(carried):
-            return self._ask(self._between(carried, refused))
-        elif self._refusals(refused) < ANSWERS:
-            return self._ask(refused, hold=self._gave_way(refused))
+                return self.ask(self._above(carried))
+        elif refused - carried > self.width(carried):
+            return self.ask(self._between(carried, refused))
+        elif self.refusals(refused) < ANSWERS:
+            return self.ask(refused, hold=self._gave_way(refused))
         return None
 
     def _tie(self, carried: int, refused: int | None) -> Ask | None:
         """A load between the two that was carried as often as refused, or whose only answer was disturbed. It is held
         if it was held before, because that is the answer that counts."""
-        for load in sorted(self._loads(), reverse=True):
+        for load in sorted(self.loads(), reverse=True):
             between = carried < load and (refused is None or load < refused)
             if between and self._score(load) == 0:
-                return self._ask(load, hold=any(each.hold for each in self._of(load)))
+                return self.ask(load, hold=any(each.hold for each in self._of(load)))
         return None
 
     def _warming(self) -> int | None:
@@ -249,7 +265,7 @@ class _Votes:
         if not compiles(last) or self.refused is not None:
             return None
         if last.answer in ("broken", "disturbed"):
-            return self.carried or max(self._whole(last.load / 2), self.plan.step)
+            return self.carried or max(self.whole(last.load / 2), self.plan.step)
         if last.answer != "carried" or last.load >= self.plan.most:
             return None
         return last.load if repeats(self.asked) else self._climb(max(self.carried, last.load))
@@ -266,33 +282,37 @@ class _Votes:
     def _first(self) -> int:
         """A share of what another start found: a server that has just begun is slower than later."""
         hint = self.plan.hint
-        return self._whole(hint.load / (EIGHTH if hint.compiles else HALF) if hint else self.plan.first)
+        return self.whole(hint.load / (EIGHTH if hint.compiles else HALF) if hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
-        hint = self._hinted
+        hint = self.hinted
         if not hint:
             return self._climb(carried)
-        beyond = sum(hint <= load <= carried for load in self._loads())
-        return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
+        beyond = sum(hint <= load <= carried for load in self.loads())
+        return self.whole(max(carried * self.gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
 
     def _climb(self, carried: int) -> int:
         """The next load without a hint, by the used share of the server's busiest resource."""
-        used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM / 2)
+        used = self.used(carried)
         if used <= ROOM / 2:
             times = min(ROOM / used, CLIMB_MOST)
         else:
             times = PROMISED_MOST if self._warms() else _promised(used)
-        return self._whole(max(carried * times, carried + self.plan.step))
+        return self.whole(max(carried * times, carried + self.plan.step))
+
+    def used(self, load: int) -> float:
+        """The share of the server's busiest resource at a load that was asked; half of `ROOM` if it is not known."""
+        return next((each.used for each in reversed(self.asked) if each.load == load and each.used), ROOM / 2)
 
     def _between(self, carried: int, refused: int) -> int:
         """A load between the two: close below the refused one if another start found at least the refused load."""
-        hint, middle = self._hinted, math.sqrt(max(carried, 1) * refused)
+        hint, middle = self.hinted, math.sqrt(max(carried, 1) * refused)
         if not carried:
             middle = refused / 2
         if hint and refused <= hint and refused > carried * GALLOP_WITHIN:
-            before = sum(refused <= load <= hint for load in self._loads())
-            middle = max(middle, refused / self._gallop(before - 1))
-        return min(max(self._whole(middle), carried + self.plan.step), refused - self.plan.step)
+            before = sum(refused <= load <= hint for load in self.loads())
+            middle = max(middle, refused / self.gallop(before - 1))
+        return min(max(self.whole(middle), carried + self.plan.step), refused - self.plan.step)
 
     def _warms(self) -> bool:
         """Whether the server used less per unit of load than before, so that its used share promises too little."""
@@ -300,30 +320,33 @@ class _Votes:
         return len(found) > 1 and found[-1] < WARMER * found[-2]
 
     @property
-    def _hinted(self) -> int | None:
-        return self._whole(self.plan.hint.load) if self.plan.hint else None
+    def hinted(self) -> int | None:
+        return self.whole(self.plan.hint.load) if self.plan.hint else None
 
-    def _gallop(self, times: int) -> float:
+    def gallop(self, times: int) -> float:
         spread = self.plan.hint.spread if self.plan.hint else RESOLUTION
         return 1 + min(spread * 2.0**times, 1.0)
 
-    def _width(self, carried: int) -> int:
+    def width(self, carried: int) -> int:
         """How far the refused load may be above the carried one."""
         return max(self.plan.step, int(carried * RESOLUTION))
 
-    def _whole(self, load: float) -> int:
+    def whole(self, load: float) -> int:
         step = self.plan.step
         return min(max(round(load / step) * step, step), self.plan.most)
 
-    def _ask(self, load: int, *, hold: bool = False) -> Ask:
-        """The ask, with a longer ramp if a shorter one was too fast for this load, or if a longer ramp helped before,
-        on this start or an earlier one.
+    def ask(self, load: int, *, hold: bool = False, slow: bool = False) -> Ask:
+        """The ask, with a slow ramp if a fast one was too fast for this load, or if a slow ramp helped before, on this
+        start or an earlier one. As many clients as connected fast before lead in.
         """
         too_fast = any(each.load == load and each.answer == "connecting" for each in self.asked)
         helped = ramps_slowly(self.asked) or (self.plan.hint is not None and self.plan.hint.slow)
-        return Ask(load, hold, too_fast or helped, first=not self.asked)
+        if not (slow or too_fast or helped):
+            return Ask(load, hold, first=not self.asked)
+        fast = max((each.load for each in self.asked if each.answer == "carried" and not each.slow), default=0)
+        return Ask(load, hold, slow=True, first=not self.asked, lead_in=min(fast, int(load * LEAD_IN_MOST)))
 
-    def _loads(self) -> set[int]:
+    def loads(self) -> set[int]:
         return {each.load for each in self._counted if each.answer != "connecting"}
 
     def _of(self, load: int) -> list[Asked]:
@@ -342,7 +365,7 @@ class _Votes:
         """Whether the server failed to hold the load."""
         return any(each.hold and each.answer == "broken" for each in self._of(load)) and not self._held(load)
 
-    def _refusals(self, load: int) -> int:
+    def refusals(self, load: int) -> int:
         answers = [each.answer for each in self._of(load)]
         disturbed = answers.count("disturbed") // DISTURBED_IS_REFUSED
         return answers.count("broken") + answers.count("generator") + disturbed
@@ -350,7 +373,7 @@ class _Votes:
     def _score(self, load: int) -> int:
         """Answers for the load minus those against it. A longer probe shows more, so its refusal counts twice."""
         carried = sum(each.answer == "carried" for each in self._of(load))
-        return carried - self._refusals(load) - self._gave_way(load)
+        return carried - self.refusals(load) - self._gave_way(load)
 
     def _end(self, refused: int) -> End:
         """The server's limit, only if most answers agree."""

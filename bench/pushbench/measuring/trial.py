@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -110,15 +110,23 @@ def run_trial(
 
 
 def run_load(
-    bench: Bench, planned: PlannedTrial, server: Server, build: Build, *, instance: Instance, watch: LoadWatch
+    bench: Bench,
+    planned: PlannedTrial,
+    server: Server,
+    build: Build,
+    *,
+    instance: Instance,
+    watch: LoadWatch,
+    enough: Callable[[], bool],
 ) -> Trial:
-    """Like `run_trial`, for a server that is already running and keeps running."""
+    """Like `run_trial`, for a server that is already running and keeps running. As soon as `enough`, the load ends with
+    the stages that it has completed."""
     course = _Course(datetime.now(UTC), reported=instance.reported)
     company = Company(programs=_programs(instance))
     began = time.monotonic()
     with affinity(bench.driver.split.generator):
         try:
-            _load(bench, planned, server, instance, company=company, course=course, watch=watch)
+            _load(bench, planned, server, instance, company=company, course=course, watch=watch, enough=enough)
         except ServerFailed as failed:
             course.failure = failed.failure
         except LoadFailed as failed:
@@ -157,6 +165,7 @@ def _load(
     company: Company,
     course: _Course,
     watch: LoadWatch,
+    enough: Callable[[], bool] = lambda: False,
 ) -> None:
     """Drive a running server once through all stages. Raises ServerFailed and LoadFailed."""
     with bench.live.trial(planned) as feed:
@@ -170,7 +179,7 @@ def _load(
             course.warnings += not_followed(bench.load)
             secrets = declared.environment()
         stock = storing.stock(bench.load.stored, instance.services)
-        _drive(_Play(bench, plan, instance, company, feed, secrets), course, watch)
+        _drive(_Play(bench, plan, instance, company, feed, secrets, enough), course, watch)
         if stock and course.report:
             stock.require(course.report.timeline)
 
@@ -208,6 +217,8 @@ class _Play:
     feed: Feed
     secrets: Mapping[str, str]
     """environment variables that the protocol names, for the generator only"""
+    enough: Callable[[], bool]
+    """whether the load ends here"""
 
 
 def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
@@ -240,7 +251,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                 play.company.require_going_on()
                 if death is None and (death := instance.exited()):
                     course.died = time.monotonic()
-                if course.died is not None and time.monotonic() >= load.end_of_stage(course.died):
+                dead = course.died is not None and time.monotonic() >= load.end_of_stage(course.died)
+                if dead or play.enough():
                     load.interrupt()
             for each in outages:
                 course.kills = each.stop()

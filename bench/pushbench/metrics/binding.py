@@ -1,6 +1,7 @@
 """What binds a server at a load that it does not carry, derived from measurements at that load. Pure.
 
 A server waits for one thing at a time. The first exhausted resource in the list below is named: it explains the others.
+A server without CPU time accepts no clients, so a full CPU comes before missing connections.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from pushbench.records.vocabulary import Vocabulary
 Resource = Literal[
     "process",
     "open_files",
-    "connections",
     "cpu",
     "core",
+    "connections",
     "services",
     "memory",
     "event_loop",
@@ -46,11 +47,11 @@ class Binding(Document):
     """The resource, and the numbers that show it."""
 
     resource: Resource = Field(
-        description="process: the server ended; open_files: the server had no file left for a client; connections: "
-        "the server refused or lost connections; cpu: all CPUs of the server were full; core: one of several cores "
-        "was full; services: the CPUs of its services were full; memory: the memory was full; event_loop: the server "
-        "reported a late event loop; queue: work waited although CPU was left; accepting: clients connected too "
-        "slowly, and nothing was full once they were connected; unknown: nothing that was measured was full"
+        description="process: the server ended; open_files: the server had no file left for a client; cpu: all CPUs "
+        "of the server were full; core: one of several cores was full; connections: the server refused or lost "
+        "connections; services: the CPUs of its services were full; memory: the memory was full; event_loop: the "
+        "server reported a late event loop; queue: work waited although CPU was left; accepting: clients connected "
+        "too slowly, and nothing was full once they were connected; unknown: nothing that was measured was full"
     )
     sentence: str
 
@@ -59,8 +60,9 @@ def binding_of(probe: Probe, record: CapacityRecord) -> Binding:
     """The resource that the probe shows; without a sign of any, it is reported as unknown."""
     return (
         _process(probe)
-        or _connections(probe)
+        or _open_files(probe)
         or _cpu(probe, record)
+        or _connections(probe)
         or _services(probe, record)
         or _memory(probe, record)
         or _event_loop(probe, record.words)
@@ -74,6 +76,14 @@ def _process(probe: Probe) -> Binding | None:
     return Binding(resource="process", sentence=probe.failure.message) if probe.failure else None
 
 
+def _open_files(probe: Probe) -> Binding | None:
+    files, without = probe.metrics.get("open_files_ratio"), _connections(probe)
+    if without is None or files is None or files < FILES_FULL:
+        return None
+    full = f"a process used {format_quantity(files, Unit.RATIO)} of its `ulimit -n`"
+    return Binding(resource="open_files", sentence=f"{full}; {without.sentence}")
+
+
 def _connections(probe: Probe) -> Binding | None:
     """Only if clients are missing or were disconnected: some failed attempts are not the limit."""
     missing, ended = probe.metrics.get("clients_missing_ratio"), probe.metrics.get("disconnects")
@@ -84,10 +94,6 @@ def _connections(probe: Probe) -> Binding | None:
     sentence = (
         f"{clients} of {probe.clients:,} clients had no connection, {format_number(ended or 0)} lost theirs{seen}"
     )
-    files = probe.metrics.get("open_files_ratio")
-    if files is not None and files >= FILES_FULL:
-        full = f"a process used {format_quantity(files, Unit.RATIO)} of its `ulimit -n`"
-        return Binding(resource="open_files", sentence=f"{full}; {sentence}")
     return Binding(resource="connections", sentence=sentence)
 
 
@@ -142,7 +148,8 @@ def _accepting(probe: Probe, record: CapacityRecord) -> Binding | None:
     """Only limits on connecting were broken: whatever connecting used is free again when the window begins."""
     if not probe.broken or not all(each.metric.startswith(OF_CONNECTING) for each in probe.broken):
         return None
-    speed = f"{format_number(probe.clients / max(probe.ramp_seconds, 1.0))} new clients per second"
+    joined = probe.clients if probe.joined is None else probe.joined
+    speed = f"{format_number(joined / max(probe.ramp_seconds, 1.0))} new clients per second"
     return Binding(resource="accepting", sentence=f"{speed} were too many; with all of them {_idle(probe, record)}")
 
 

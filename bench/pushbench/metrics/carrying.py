@@ -96,7 +96,7 @@ def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
     if probe.answer in ("generator", "disturbed"):
         why = probe.findings[0].message if probe.findings else "it was late itself"
         return f"{load}: {'the generator ended' if probe.answer == 'generator' else 'disturbed'}: {why}"
-    again = ", again with a longer ramp" if probe.answer == "connecting" else ""
+    again = ", again with a slower ramp" if probe.answer == "connecting" else ""
     return f"{load}: {_broken_text(probe.broken[0], words)}{again}" if probe.broken else f"{load}: not carried"
 
 

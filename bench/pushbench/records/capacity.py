@@ -79,6 +79,9 @@ class Probe(Document):
 
     load: Load
     clients: PositiveInt
+    joined: PositiveInt | None = Field(
+        None, description="number of these clients that connected in the ramp; null if all of them did"
+    )
     hold: bool = Field(description="whether the load was held for longer, to confirm it")
     ramp_seconds: NonNegativeFloat
     answer: Literal["carried", "broken", "generator", "disturbed", "connecting"] = Field(

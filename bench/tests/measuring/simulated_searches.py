@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pushbench.measuring.asked import Answer, Ask, Asked
-from pushbench.measuring.searching import Ended, Found, Plan, hint_of, next_ask, ramps_slowly
+from pushbench.measuring.asked import Answer, Ask, Asked, Sweep
+from pushbench.measuring.searching import Ended, Found, Plan, hint_of, ramps_slowly
+from pushbench.measuring.sweeping import next_sweep
 from pushbench.measuring.warming import compiled_busy, warms
 
-PLAN = Plan(first=100, step=10, most=20_000)
+PLAN = Plan(first=100, step=10, most=20_000, sweeps=False)
+SWEEPS = replace(PLAN, sweeps=True)
 AMPLE = 1e6
 """seconds"""
 
 Server = Callable[[Ask], Answer]
 
 
+RAMP_SECONDS = 4.0
+"""what a further load of a sweep saves"""
+
+
 def cost(ask: Ask) -> float:
     return 14.0 if ask.hold else 6.0
+
+
+def cost_of(sweep: Sweep) -> float:
+    return sum(map(cost, sweep)) - RAMP_SECONDS * (len(sweep) - 1)
 
 
 @dataclass
@@ -27,10 +38,13 @@ class Search:
     found: Found
     asked: list[Asked]
     asks: list[Ask]
+    """those that were answered"""
+    sweeps: list[Sweep]
+    """what was played of them"""
 
     @property
     def seconds(self) -> float:
-        return sum(cost(each) for each in self.asks)
+        return sum(map(cost_of, self.sweeps))
 
     @property
     def ended(self) -> Ended:
@@ -52,16 +66,23 @@ def search(
     of its CPU time in compilers."""
     asked: list[Asked] = []
     asks: list[Ask] = []
+    sweeps: list[Sweep] = []
     left = seconds
-    while isinstance(step := next_ask(plan, asked, left, cost), Ask):
-        asks.append(step)
-        full = capacity() if callable(capacity) else capacity
-        used = min(step.load / full, 1.0) if full else None
-        answer = server(step)
-        share = compiled() if compiled else None
-        asked.append(Asked(step.load, step.hold, answer, used, step.slow, share))
-        left -= cost(step)
-    return Search(step, asked, asks)
+    while not isinstance(sweep := next_sweep(plan, asked, left, cost_of), Found):
+        played = 0
+        for ask in sweep:
+            played += 1
+            asks.append(ask)
+            full = capacity() if callable(capacity) else capacity
+            used = min(ask.load / full, 1.0) if full else None
+            answer = server(ask)
+            share = compiled() if compiled else None
+            asked.append(Asked(ask.load, ask.hold, answer, used, ask.slow, share))
+            if answer != "carried":
+                break
+        sweeps.append(sweep[:played])
+        left -= cost_of(sweep[:played])
+    return Search(sweep, asked, asks, sweeps)
 
 
 def starts(
@@ -73,6 +94,18 @@ def starts(
         hint = hint_of([each.ended for each in found])
         found.append(search(server, replace(plan, hint=hint), seconds=left, capacity=capacity))
     return found
+
+
+def noisy(capacity: float, spread: float, seed: int, chance: float = 0.0) -> Server:
+    """A server whose capacity varies from probe to probe; sometimes a probe fails without a reason."""
+    drawn = random.Random(seed)
+
+    def answer(ask: Ask) -> Answer:
+        if drawn.random() < chance:
+            return "broken"
+        return "carried" if ask.load <= capacity * drawn.gauss(1, spread) else "broken"
+
+    return answer
 
 
 def of_clients(capacity: float) -> Server:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pushbench.measuring.answering import Asking, answer
+from pushbench.measuring.answering import Asking, answer_of
 from pushbench.records.capacity import AskedLimit
 from pushbench.records.record import Failure, Finding, Trial
 from pushbench.records.vocabulary import ORIGINAL
@@ -37,8 +37,8 @@ def trial(*codes: str, failure: Failure | None = None, stages: int = 1, **metric
 
 
 def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[str, list[str]]:
-    word, broken = answer(found, asking, slow=slow)
-    return word, [each.metric for each in broken]
+    answered = answer_of(found, 0, asking, slow=slow)
+    return answered.answer, [each.metric for each in answered.broken]
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,34 @@ def test_a_server_that_ends_does_not_carry_the_load() -> None:
     assert said(trial(failure=failure))[0] == "broken"
     assert said(trial("generator_failed", failure=failure, stages=0))[0] == "broken"
     assert said(trial("generator_failed", stages=0))[0] == "generator"
+
+
+def test_each_stage_of_a_sweep_has_its_own_answer() -> None:
+    """A finding counts where it happened. One of the whole load counts where a limit was broken, or else at the end."""
+    whole = trial(stages=1)
+    calm = whole.stages[0]
+    late = calm.model_copy(update={"metrics": calm.metrics | {"delivery_seconds.p95": 0.51}})
+    swept = whole.model_copy(update={"stages": [calm, late, late]})
+
+    def answers(*findings: tuple[str, int | None], failure: Failure | None = None) -> list[str]:
+        reasons = [Finding(code=code, message=code, stage=stage) for code, stage in findings]
+        validity = whole.validity.model_copy(update={"valid": not reasons, "reasons": reasons})
+        found = swept.model_copy(update={"validity": validity, "failure": failure})
+        return [answer_of(found, index, OPEN, slow=True).answer for index in range(3)]
+
+    assert answers() == ["carried", "broken", "broken"]
+    assert answers(("steal", 1)) == ["carried", "disturbed", "broken"]
+    assert answers(("steal", 0)) == ["carried", "broken", "broken"]
+    assert answers(("generator_shortage", None)) == ["carried", "generator", "generator"]
+    assert answers(failure=Failure(step="load", message="it ended")) == ["carried", "broken", "broken"]
+    ended = whole.model_copy(update={"stages": [calm, calm], "failure": Failure(step="load", message="it ended")})
+    assert [answer_of(ended, index, OPEN, slow=True).failed for index in range(2)] == [False, True]
+    unbroken = whole.model_copy(
+        update={
+            "stages": [calm, calm],
+            "validity": whole.validity.model_copy(
+                update={"reasons": [Finding(code="generator_shortage", message="no port is left")]}
+            ),
+        }
+    )
+    assert [answer_of(unbroken, index, OPEN, slow=True).answer for index in range(2)] == ["carried", "generator"]

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, replace
 from statistics import median
 
 import pytest
 
 from pushbench.measuring.asked import Answer, Ask, Asked
-from pushbench.measuring.searching import RESOLUTION, Ended, Found, Hint, hint_of, next_ask
+from pushbench.measuring.searching import RESOLUTION, Ended, Found, Hint, Plan, hint_of, next_ask
 from pushbench.measuring.warming import REPEATS_MOST, warms
-from tests.measuring.simulated_searches import AMPLE, PLAN, Server, cost, of_clients, search, starts
+from tests.measuring.simulated_searches import AMPLE, PLAN, SWEEPS, cost, noisy, of_clients, search, starts
 
 
-def noisy(capacity: float, spread: float, seed: int, chance: float = 0.0) -> Server:
-    """A server whose capacity varies from probe to probe; sometimes a probe fails without a reason."""
-    drawn = random.Random(seed)
-
-    def answer(ask: Ask) -> Answer:
-        if drawn.random() < chance:
-            return "broken"
-        return "carried" if ask.load <= capacity * drawn.gauss(1, spread) else "broken"
-
-    return answer
-
-
+@pytest.mark.parametrize("plan", [PLAN, SWEEPS], ids=["single", "sweeps"])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(("capacity", "chance"), [(700, 0.0), (3300, 0.0), (3300, 0.05), (15_000, 0.0)])
 def test_the_median_of_three_starts_of_a_server_that_varies_is_within_five_percent(
-    capacity: int, chance: float, seed: int
+    capacity: int, chance: float, seed: int, plan: Plan
 ) -> None:
-    found = starts(noisy(capacity, 0.015, seed, chance))
+    found = starts(noisy(capacity, 0.015, seed, chance), plan=plan)
     assert median(each.found.carried for each in found) == pytest.approx(capacity, rel=0.05)
     assert all(each.found.confirmed for each in found)
 

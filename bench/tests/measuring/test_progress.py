@@ -83,10 +83,10 @@ def test_a_terminal_has_one_line_that_changes_below_the_notes() -> None:
 
 
 def probe(watch: Follower) -> None:
-    watch.probe("[1/3] spring-websocket", STAGES[1], seconds_left=260.0)
-    watch.started(Started(at=0.0, windows=[(1.0, 3.0)], end=3.0))
-    for at in (0.5, 2.0):
-        watch.second(Second(at=at, clients=1000, sent=1000, received=10_000))
+    watch.sweep("[1/3] spring-websocket", STAGES, seconds_left=260.0)
+    watch.started(Started(at=0.0, windows=[(1.0, 3.0), (4.0, 6.0)], end=6.0))
+    for at, clients in ((2.0, 500), (3.5, 800), (5.0, 1000), (6.5, 1000)):
+        watch.second(Second(at=at, clients=clients, sent=1000, received=10_000))
     watch.note("[1/3] spring-websocket: 1,000 clients: carried")
     watch.close()
 
@@ -95,7 +95,8 @@ def test_a_probe_is_one_line_that_changes_and_keeps_the_time_left_at_60_columns(
     screen = io.StringIO()
     probe(Terminal(Console(file=screen, force_terminal=True, width=60, color_system=None)))
     shown = screen.getvalue().replace("4 min 19 s", "4 min 20 s")
-    assert "[1/3] spring-websocket: 1,000/1,000 clients, 4 min 20 s left" in shown
+    for clients in ("500/500", "800/1,000", "1,000/1,000"):
+        assert f"[1/3] spring-websocket: {clients} clients, 4 min 20 s left" in shown
 
 
 def test_a_log_gets_no_line_for_a_probe_but_what_came_of_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pushbench.measuring.asked import Answer, Ask
-from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Hint
-from tests.measuring.simulated_searches import PLAN, Server, of_clients, search
+from pushbench.measuring.asked import Answer, Ask, Asked
+from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Found, Hint, Plan, next_ask
+from pushbench.measuring.sweeping import FINE_MOST
+from tests.measuring.simulated_searches import PLAN, SWEEPS, Server, cost, of_clients, search
+
+both_ways = pytest.mark.parametrize("plan", [PLAN, SWEEPS], ids=["single", "sweeps"])
 
 
 def of_rate(capacity: float, board: int = 10) -> Server:
@@ -26,6 +29,7 @@ def of_pause(each: float, limit: float = 0.5) -> Server:
     return lambda ask: "carried" if (ask.load * each) ** 1.5 <= limit else "broken"
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("server", "capacity"),
     [
@@ -38,8 +42,8 @@ def of_pause(each: float, limit: float = 0.5) -> Server:
     ],
     ids=["clients", "below the first", "many", "rate", "bytes", "pause"],
 )
-def test_a_set_capacity_is_found(server: Server, capacity: float) -> None:
-    once = search(server).found
+def test_a_set_capacity_is_found(server: Server, capacity: float, plan: Plan) -> None:
+    once = search(server, plan).found
     assert once.end == "limit"
     assert once.confirmed
     assert once.refused
@@ -56,18 +60,20 @@ def test_it_climbs_faster_while_the_server_has_time() -> None:
     assert near[2:5] == [4270, 6710, 5350], "it aims close to the edge, where little room is left"
 
 
-def test_what_is_found_was_held_and_the_next_step_refused_twice() -> None:
-    done = search(of_clients(1234))
+@both_ways
+def test_what_is_found_was_held_and_the_next_step_refused_twice(plan: Plan) -> None:
+    done = search(of_clients(1234), plan)
     carried, refused = done.found.carried, done.found.refused
     assert [each.answer for each in done.asked if each.load == carried and each.hold] == ["carried"]
     assert [each.answer for each in done.asked if each.load == refused] == ["broken", "broken"]
 
 
-def test_a_load_that_cannot_be_held_is_not_found() -> None:
+@both_ways
+def test_a_load_that_cannot_be_held_is_not_found(plan: Plan) -> None:
     def leaks(ask: Ask) -> Answer:
         return "carried" if ask.load <= (900 if ask.hold else 1200) else "broken"
 
-    done = search(leaks)
+    done = search(leaks, plan)
     assert done.found.confirmed
     assert done.found.carried == pytest.approx(900, rel=RESOLUTION)
 
@@ -84,7 +90,8 @@ def test_a_load_that_gave_way_when_it_was_held_is_an_edge_though_the_time_ends_t
     assert done.found.refused == done.asks[-1].load
 
 
-def test_a_refusal_by_chance_moves_the_search_and_not_the_result() -> None:
+@both_ways
+def test_a_refusal_by_chance_moves_the_search_and_not_the_result(plan: Plan) -> None:
     failed: list[int] = []
 
     def stumbles(ask: Ask) -> Answer:
@@ -93,29 +100,32 @@ def test_a_refusal_by_chance_moves_the_search_and_not_the_result() -> None:
             return "broken"
         return "carried" if ask.load <= 1500 else "broken"
 
-    assert search(stumbles).found.carried == pytest.approx(1500, rel=RESOLUTION)
+    assert search(stumbles, plan).found.carried == pytest.approx(1500, rel=RESOLUTION)
     assert failed
 
 
-def test_where_the_generator_ends_first_no_limit_of_the_server_is_named() -> None:
+@both_ways
+def test_where_the_generator_ends_first_no_limit_of_the_server_is_named(plan: Plan) -> None:
     def limited(ask: Ask) -> Answer:
         return "carried" if ask.load <= 4100 else "generator"
 
-    found = search(limited).found
+    found = search(limited, plan).found
     assert (found.end, found.confirmed) == ("generator", True)
     assert found.carried == pytest.approx(4100, rel=RESOLUTION)
 
 
-def test_a_server_below_the_generators_end_is_still_found() -> None:
+@both_ways
+def test_a_server_below_the_generators_end_is_still_found(plan: Plan) -> None:
     def answer(ask: Ask) -> Answer:
         return "carried" if ask.load <= 3700 else "broken" if ask.load <= 4400 else "generator"
 
-    found = search(answer).found
+    found = search(answer, plan).found
     assert found.end == "limit"
     assert found.carried == pytest.approx(3700, rel=RESOLUTION)
 
 
-def test_a_disturbed_refusal_is_asked_again_and_never_a_servers_limit() -> None:
+@both_ways
+def test_a_disturbed_refusal_is_asked_again_and_never_a_servers_limit(plan: Plan) -> None:
     seen: list[int] = []
 
     def once_disturbed(ask: Ask) -> Answer:
@@ -124,9 +134,9 @@ def test_a_disturbed_refusal_is_asked_again_and_never_a_servers_limit() -> None:
             return "broken"
         return "disturbed" if seen.count(ask.load) == 1 and ask.load > 1000 else "carried"
 
-    assert search(once_disturbed).found.carried == pytest.approx(1500, rel=RESOLUTION)
+    assert search(once_disturbed, plan).found.carried == pytest.approx(1500, rel=RESOLUTION)
 
-    found = search(lambda ask: "carried" if ask.load <= 1000 else "disturbed").found
+    found = search(lambda ask: "carried" if ask.load <= 1000 else "disturbed", plan).found
     assert found.end == "disturbed"
     assert found.carried == pytest.approx(1000, rel=RESOLUTION)
 
@@ -169,30 +179,54 @@ def test_a_longer_ramp_that_does_not_help_is_not_kept() -> None:
     assert not any(each.slow for each in done.asks if each.load <= 1000)
 
 
-def test_all_that_is_asked_and_carried_is_a_lower_bound() -> None:
-    found = search(of_clients(1e9)).found
+@both_ways
+def test_all_that_is_asked_and_carried_is_a_lower_bound(plan: Plan) -> None:
+    found = search(of_clients(1e9), plan).found
     assert (found.carried, found.refused, found.end, found.confirmed) == (PLAN.most, None, "most", True)
 
 
-def test_a_server_that_carries_nothing_has_no_capacity() -> None:
-    found = search(lambda _: "broken").found
+@both_ways
+def test_a_server_that_carries_nothing_has_no_capacity(plan: Plan) -> None:
+    found = search(lambda _: "broken", plan).found
     assert (found.carried, found.refused, found.end) == (0, PLAN.step, "limit")
 
 
+@both_ways
 @pytest.mark.parametrize("seconds", [0, 5, 20, 40, 60, 80, 100])
-def test_it_ends_in_time_and_says_what_it_knows(seconds: float) -> None:
-    done = search(of_clients(3333), seconds=seconds)
+def test_it_ends_in_time_and_says_what_it_knows(seconds: float, plan: Plan) -> None:
+    done = search(of_clients(3333), plan, seconds=seconds)
     assert done.seconds <= seconds
     assert done.found.carried <= 3333
     assert done.found.refused is None or done.found.refused > 3333
     if seconds >= 40:
-        assert done.asks[-1].hold, "the last seconds are for holding what is carried"
+        assert done.sweeps[-1][0].hold, "the last seconds are for holding what is carried"
 
 
+@both_ways
 @pytest.mark.parametrize("seed", range(20))
-def test_it_ends_whatever_is_answered(seed: int) -> None:
+def test_it_ends_whatever_is_answered(seed: int, plan: Plan) -> None:
     drawn = random.Random(seed)
     answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting")
-    done = search(lambda _: drawn.choice(answers))
-    assert len(done.asks) <= PROBES_MOST
+    done = search(lambda _: drawn.choice(answers), plan)
+    assert len(done.asks) <= PROBES_MOST + FINE_MOST
     assert all(PLAN.step <= each.load <= PLAN.most and each.load % PLAN.step == 0 for each in done.asks)
+
+
+@pytest.mark.parametrize(
+    ("answers", "carried", "refused", "end"),
+    [
+        ([(1000, True, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, 1030, "limit"),
+        ([(1000, True, "carried"), (1030, False, "broken"), *[(1030, False, "carried")] * 2], 1000, 1030, "limit"),
+        ([(1000, True, "carried"), (1200, False, "broken"), *[(1200, False, "carried")] * 2], 1200, None, "time"),
+        ([(1000, False, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, None, "time"),
+        ([(1000, True, "carried"), (1030, False, "disturbed"), (1030, False, "carried")], 1030, None, "time"),
+    ],
+    ids=["tie", "mostly carried", "not close", "not held", "disturbed"],
+)
+def test_without_time_to_decide_the_edge_is_a_held_load_and_one_close_above_that_was_refused(
+    answers: list[tuple[int, bool, Answer]], carried: int, refused: int | None, end: str
+) -> None:
+    asked = [Asked(load, hold, answer) for load, hold, answer in answers]
+    found = next_ask(PLAN, asked, 0.0, cost)
+    assert isinstance(found, Found)
+    assert (found.carried, found.refused, found.end, found.confirmed) == (carried, refused, end, False)

@@ -120,7 +120,7 @@ def test_costs_are_of_the_load_that_was_held_for_each_thousand() -> None:
         ({"cpu_cores": 1.9}, {}, "cpu"),
         ({"cpu_cores": 1.02}, {}, "core"),
         ({"cpu_cores": 0.5, "clients_missing_ratio": 0.2}, {}, "connections"),
-        ({"cpu_cores": 1.9, "clients_missing_ratio": 0.2}, {}, "connections"),
+        ({"cpu_cores": 1.9, "clients_missing_ratio": 0.2}, {}, "cpu"),
         ({"cpu_cores": 0.5, "disconnects": 40.0}, {}, "connections"),
         ({"cpu_cores": 1.9, "clients_missing_ratio": 0.2, "open_files_ratio": 0.99}, {}, "open_files"),
         ({"cpu_cores": 0.5, "clients_missing_ratio": 0.2, "open_files_ratio": 0.9}, {}, "connections"),

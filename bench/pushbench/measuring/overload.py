@@ -1,0 +1,56 @@
+"""Whether a server has refused a load that is still played, as far as the generator's seconds show it.
+
+That ends a sweep early, because what follows a refused load does not count. The answers come from the load report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushbench.generator.load import Second, Started
+from pushbench.machine.sampling import Sample
+from pushbench.measuring.progress import LoadWatch
+from pushbench.records.record import Schedule
+
+ARRIVED = 0.97
+"""of what became owed in the seconds of a window: with less, the server falls behind if latencies grow as well"""
+GROWN = 1.5
+"""factor on the p95 of the first second of a window"""
+
+
+class Overload:
+    """Watches a load, and passes on what it sees. `found` becomes true after the window of a refused load, if others
+    follow it."""
+
+    def __init__(self, watch: LoadWatch, schedule: Schedule, p95_most: float | None) -> None:
+        self._watch, self._schedule, self._p95_most = watch, schedule, p95_most
+        self._windows: Sequence[tuple[float, float]] = ()
+        self._seconds: list[Second] = []
+        self._looked = 0
+        self.found = False
+
+    def started(self, load: Started) -> None:
+        self._windows = load.windows[:-1]  # nothing follows the last one, and its generators end by themselves
+        self._watch.started(load)
+
+    def sample(self, sample: Sample) -> None:
+        self._watch.sample(sample)
+
+    def second(self, second: Second) -> None:
+        self._watch.second(second)
+        self._seconds.append(second)
+        settled = second.at - self._schedule.drain_seconds  # what is sent until then has arrived, or never will
+        while self._looked < len(self._windows) and self._windows[self._looked][1] <= settled:
+            self.found = self.found or self._refused(self._looked)
+            self._looked += 1
+
+    def _refused(self, stage: int) -> bool:
+        begin, end = self._windows[stage]
+        seconds = [each for each in self._seconds if begin + 1 <= each.at <= end]
+        if not seconds:
+            return False
+        owed, received = sum(each.owed for each in seconds), sum(each.received for each in seconds)
+        p95s = [each.headline_p95 for each in seconds if each.headline_p95 is not None]
+        late = self._p95_most is not None and bool(p95s) and min(p95s) > self._p95_most
+        behind = received < ARRIVED * owed and bool(p95s) and p95s[-1] > GROWN * p95s[0]
+        return late or behind or seconds[-1].clients < self._schedule.stages[stage].clients

@@ -1,0 +1,87 @@
+"""A refused load ends its sweep: what the generator's seconds show of it, while it is played."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.generator.load import Second, Started
+from pushbench.measuring.overload import Overload
+from pushbench.measuring.progress import Unwatched
+from pushbench.records.record import Schedule, StagePlan
+
+SCHEDULE = Schedule(
+    warmup_seconds=0,
+    stages=[
+        StagePlan(clients=clients, ramp_seconds=1, settle_seconds=0, steady_seconds=3) for clients in (1000, 1100, 1200)
+    ],
+    drain_seconds=2,
+)
+STARTED = Started(at=0.0, windows=[(1.0, 4.0), (5.0, 8.0), (9.0, 12.0)], end=12.0)
+
+
+def second(at: float, clients: int = 1000, *, received: int = 10_000, p95: float | None = 0.01) -> Second:
+    return Second(at=at, clients=clients, sent=1000, received=received, owed=10_000, headline_p95=p95)
+
+
+def play(*seconds: Second, p95_most: float | None = 0.5) -> Overload:
+    overload = Overload(Unwatched(), SCHEDULE, p95_most)
+    overload.started(STARTED)
+    for each in seconds:
+        overload.second(each)
+    return overload
+
+
+REFUSED = {
+    "it falls behind": [second(2.1, received=9600, p95=0.1), second(3.1, received=9600, p95=0.2)],
+    "it is late": [second(2.1, p95=0.6), second(3.1, p95=0.6)],
+    "clients are missing": [second(2.1), second(3.1, 999)],
+}
+CARRIED = {
+    "calm": [second(2.1), second(3.1)],
+    "newer messages supersede others": [second(2.1, received=5000, p95=0.1), second(3.1, received=5000, p95=0.1)],
+    "a late second": [second(2.1, p95=0.9), second(3.1)],
+    "a late ramp": [second(1.1, 400, received=3000, p95=2.0), second(2.1), second(3.1), second(4.1, received=5000)],
+    "nothing measured": [second(2.1, p95=None), second(3.1, p95=None)],
+    "no second": [],
+}
+
+
+@pytest.mark.parametrize("seconds", REFUSED.values(), ids=REFUSED)
+def test_a_refused_load_is_found_as_soon_as_nothing_of_it_can_arrive(seconds: list[Second]) -> None:
+    assert not play(*seconds).found
+    assert not play(*seconds, second(5.9, 1100)).found
+    assert play(*seconds, second(5.9, 1100), second(6.0, 1100)).found
+    assert play(*seconds, second(9.9, 1100)).found, "no second is reported between"
+
+
+@pytest.mark.parametrize("seconds", CARRIED.values(), ids=CARRIED)
+def test_a_load_that_may_be_carried_is_not(seconds: list[Second]) -> None:
+    assert not play(*seconds, second(6.1, 1100)).found
+
+
+def test_without_a_limit_no_latency_is_too_long() -> None:
+    assert not play(*REFUSED["it is late"], second(6.1, 1100), p95_most=None).found
+
+
+def test_the_last_load_ends_by_itself() -> None:
+    calm = [second(at, clients) for at, clients in ((2.1, 1000), (3.1, 1000), (6.1, 1100), (7.1, 1100))]
+    refused = [second(at, 1200, p95=0.9) for at in (10.1, 11.1, 12.1, 14.1)]
+    assert not play(*calm, *refused).found
+
+
+def test_what_it_sees_is_passed_on() -> None:
+    class Noting(Unwatched):
+        def __init__(self) -> None:
+            self.seen: list[object] = []
+
+        def started(self, load: Started) -> None:
+            self.seen.append(load)
+
+        def second(self, second: Second) -> None:
+            self.seen.append(second)
+
+    noting = Noting()
+    overload = Overload(noting, SCHEDULE, 0.5)
+    overload.started(STARTED)
+    overload.second(second(2.1))
+    assert noting.seen == [STARTED, second(2.1)]
