@@ -23,9 +23,9 @@ class _Part:
     until: float
     """share of the load that is connected at its end"""
     slower: float
-    """factor by which clients connect slower than in a fast ramp, or in a longer time than `least`"""
+    """factor by which clients connect slower than in a fast ramp, or more"""
     least: float
-    """its shortest length, in shortest ramps, but no more than these seconds"""
+    """its shortest length: seconds, or as many of the suite's shortest ramps if these are shorter than a second"""
 
     def seconds(self, search: Search, joining: int) -> float:
         return max(joining * self.slower / search.clients_per_second, self.least * min(search.ramp_seconds, 1.0))

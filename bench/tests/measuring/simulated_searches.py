@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pushbench.measuring.asked import Answer, Ask, Asked, Sweep
+from pushbench.measuring.asked import Answer, Ask, Asked, Sweep, SweepCost
 from pushbench.measuring.searching import Ended, Found, Plan, hint_of, ramps_slowly
 from pushbench.measuring.sweeping import next_sweep
 from pushbench.measuring.warming import compiled_busy, warms
@@ -61,14 +61,15 @@ def search(
     seconds: float = AMPLE,
     capacity: float | Callable[[], float] | None = None,
     compiled: Callable[[], float] | None = None,
+    takes: SweepCost = cost_of,
 ) -> Search:
     """A complete search. With `capacity`, the server reports the share of it that is in use; with `compiled`, the share
-    of its CPU time in compilers."""
+    of its CPU time in compilers. `takes` is the time of a sweep."""
     asked: list[Asked] = []
     asks: list[Ask] = []
     sweeps: list[Sweep] = []
     left = seconds
-    while not isinstance(sweep := next_sweep(plan, asked, left, cost_of), Found):
+    while not isinstance(sweep := next_sweep(plan, asked, left, takes), Found):
         played = 0
         for ask in sweep:
             played += 1
@@ -81,7 +82,7 @@ def search(
             if answer != "carried":
                 break
         sweeps.append(sweep[:played])
-        left -= cost_of(sweep[:played])
+        left -= takes(sweep[:played])
     return Search(sweep, asked, asks, sweeps)
 
 

@@ -105,18 +105,14 @@ def test_slow_ramps_take_no_more_than_the_time_that_is_left(seconds: float, capa
     def slower(sweep: Sweep) -> float:
         return cost_of(sweep) + 8.0 * sweep[0].slow
 
-    asked: list[Asked] = []
-    left = seconds
-    while not isinstance(sweep := next_sweep(SWEEPS, asked, left, slower), Found):
-        played = 0
-        for ask in sweep:
-            played += 1
-            answer: Answer = "carried" if ask.load <= capacity * (0.97 if ask.hold else 1.0) else "broken"
-            asked.append(Asked(ask.load, ask.hold, answer, min(ask.load / capacity, 1.0), ask.slow))
-            if answer == "broken":
-                break
-        left -= slower(sweep[:played])
-        assert left >= 0
+    done = search(
+        lambda ask: "carried" if ask.load <= capacity * (0.97 if ask.hold else 1.0) else "broken",
+        SWEEPS,
+        seconds=seconds,
+        capacity=capacity,
+        takes=slower,
+    )
+    assert sum(map(slower, done.sweeps)) <= seconds
 
 
 def test_as_many_clients_lead_in_as_connected_fast_before() -> None:
