@@ -100,7 +100,7 @@ def _answer(
         return "carried"
     if codes or all(_is_lateness(each, stage.metrics, asking.words) for each in broken):
         return "disturbed"
-    if not slow and all(each.metric.startswith(OF_CONNECTING) for each in broken):
+    if not slow and any(each.metric.startswith(OF_CONNECTING) for each in broken):
         return "connecting"
     return "broken"
 

@@ -22,6 +22,8 @@ class Ask:
     """whether it is the first of its start: the server has just begun"""
     lead_in: int = 0
     """the part of a load with a slow ramp whose clients connect fast, before the others"""
+    far: bool = False
+    """whether the load is far from the edge: a slow ramp does not slow down further"""
 
 
 Sweep = tuple[Ask, ...]

@@ -94,7 +94,7 @@ def _lead_ins(search: Search, ask: Ask, before: int) -> list[Step]:
     searched.
     """
     clients = search.clients(ask.load)
-    if not ask.slow or search.searched != CLIENTS or clients - before < MANY * clients:
+    if not ask.slow or ask.far or search.searched != CLIENTS or clients - before < MANY * clients:
         return []
     parts = [(ask.lead_in, ask.lead_in / search.clients_per_second)]
     connected = max(before, ask.lead_in)
@@ -123,7 +123,7 @@ def _step(search: Search, ask: Ask, connected: int, *, slowly: bool) -> Step:
     clients = search.clients(ask.load)
     joined = clients - connected
     ramp = _ramp_seconds(search, joined)
-    if ask.slow and not connected:
+    if ask.slow and (ask.far or not connected):
         ramp *= WHOLE_SLOWER
     elif slowly:
         ramp = max(search.ramp_seconds, PARTS[-1].seconds(search, joined))

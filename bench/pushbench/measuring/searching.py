@@ -103,7 +103,7 @@ class Found:
     """the smallest load that was not carried; None if all were"""
     end: End
     confirmed: bool
-    """`carried` was held, and `refused` was refused twice"""
+    """`carried` was held, and `refused` was refused twice, close above it"""
 
 
 Cost = Callable[[Ask], float]
@@ -122,9 +122,10 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
         compiles=any(start.compiled for start in starts),
         slow=any(start.slow for start in starts),
     )
-    exact = [start.carried for start in starts if start.carried and start.end != "time"]
+    exact = [start for start in starts if start.carried and start.end != "time"]
     if exact:
-        return replace(hint, load=median_low(exact))
+        middle = median_low(math.sqrt(start.carried * (start.refused or start.carried)) for start in exact)
+        return replace(hint, load=middle)
     most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
@@ -183,10 +184,9 @@ class Votes:
             if edge and not whole:
                 return Found(*edge, "limit", confirmed=False)
             return Found(carried, None, "most" if whole else "time", confirmed=whole and held)
-        narrow, asked = refused - carried <= self.width(carried), held or not carried
-        settled = narrow and asked and self.refusals(refused) >= ANSWERS
-        near = narrow or refused <= carried * NEAR
-        known = near and (asked or self._gave_way(refused))
+        narrow = refused - carried <= self.width(carried)
+        settled = narrow and (held or not carried) and self.refusals(refused) >= ANSWERS
+        known = narrow or refused <= carried * NEAR
         return Found(carried, refused, self._end(refused) if known else "time", confirmed=settled)
 
     def _last_edge(self) -> tuple[int, int] | None:
@@ -285,11 +285,14 @@ class Votes:
         return self.whole(hint.load / (EIGHTH if hint.compiles else HALF) if hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
-        hint = self.hinted
+        """The load that another start found; beyond it, steps that double the distance to it."""
+        hint = self.plan.hint
         if not hint:
             return self._climb(carried)
-        beyond = sum(hint <= load <= carried for load in self.loads())
-        return self.whole(max(carried * self.gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
+        if carried < self.whole(hint.load):
+            return self.whole(hint.load)
+        times = min(max(1 + hint.spread, (carried / hint.load) ** 2), PROMISED_MOST)
+        return self.whole(max(carried * times, carried + self.plan.step))
 
     def _climb(self, carried: int) -> int:
         """The next load without a hint, by the used share of the server's busiest resource."""

@@ -12,11 +12,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pushbench.measuring.asked import Ask, Asked, Sweep, SweepCost
-from pushbench.measuring.searching import ANSWERS, CLOSE, GALLOP_WITHIN, RESOLUTION, ROOM, Found, Plan, Votes, next_ask
+from pushbench.measuring.searching import (
+    ANSWERS,
+    CLOSE,
+    GALLOP_WITHIN,
+    HALF,
+    RESOLUTION,
+    ROOM,
+    Found,
+    Plan,
+    Votes,
+    next_ask,
+)
 from pushbench.measuring.warming import compiles
 
-LOADS_MOST = 4
-"""loads of a sweep, besides the first load of a start: each takes time. With 4, dividing a ratio takes least time"""
+LOADS_MOST = 6
+"""loads of a sweep, besides those that warm a server up. With 6, more simulated searches of five minutes gave a number
+than with 4"""
 FINE_MOST = 8
 """parts of a ratio that a sweep divides as finely as needed: it ends before it reaches most of them"""
 COARSE = 1.25
@@ -31,7 +43,8 @@ wider than that"""
 def next_sweep(plan: Plan, asked: Sequence[Asked], left: float, cost: SweepCost) -> Sweep | Found:
     """The loads to ask when `left` seconds remain: as many as there is time for, at least one."""
     votes = Votes(plan, asked)
-    sweeps = plan.sweeps and not _warms_up(votes)
+    warms = _warms_up(votes)
+    sweeps = plan.sweeps and not warms
 
     def alone(ask: Ask) -> Sweep:
         near = sweeps and votes.refused is not None
@@ -40,7 +53,8 @@ def next_sweep(plan: Plan, asked: Sequence[Asked], left: float, cost: SweepCost)
     step = next_ask(plan, asked, left, lambda ask: cost(alone(ask)))
     if isinstance(step, Found):
         return step
-    for sweep in _sweeps(votes, step) if sweeps else ():
+    found = () if not plan.sweeps else _warming(votes, step) if warms else _sweeps(votes, step)
+    for sweep in found:
         held = any(ask.hold for ask in sweep)
         if cost(sweep) + (0.0 if held else votes.reserve(lambda ask: cost((ask,)))) <= left:
             return sweep
@@ -52,6 +66,24 @@ def _warms_up(votes: Votes) -> bool:
     if votes.asked:
         return compiles(votes.asked[-1])
     return votes.plan.hint is not None and (votes.plan.hint.cold or votes.plan.hint.compiles)
+
+
+def _warming(votes: Votes, step: Ask) -> Iterator[Sweep]:
+    """Sweeps that warm a server up, the longest first: each load is twice the one before, up to half of the load that
+    another start found. The loads around that one follow if there is time."""
+    most = (votes.plan.hint.load if votes.plan.hint else 0.0) / HALF
+    loads = [step.load]
+    while loads[-1] * 2 <= most * CLOSE:
+        loads.append(votes.whole(loads[-1] * 2))
+    if step.hold or len(loads) < 2:
+        return
+    begin, *others = (votes.ask(load, slow=True) for load in loads)
+    others = [replace(each, far=True, first=False) for each in others]
+    for number in range(LOADS_MOST if votes.refused is None else 0, 1, -1):
+        near = [replace(votes.ask(load, slow=True), first=False) for load in _around(votes, number) if load > loads[-1]]
+        yield begin, *others, *near
+    for number in range(len(others), 0, -1):
+        yield begin, *others[:number]
 
 
 def _sweeps(votes: Votes, step: Ask) -> Iterator[Sweep]:
@@ -90,15 +122,23 @@ def _loads(votes: Votes, step: Ask, most: int) -> list[int]:
     if refused is not None:
         return _between(votes, carried, refused, most) if carried else []
     if hint:
-        spread = 1 + hint.spread * FINE / RESOLUTION
-        loads = [hint.load * spread**power for power in range(-BELOW, most - BELOW)]
+        loads = _around(votes, most)
         if carried >= hint.load:
-            loads = [carried * votes.gallop(power) for power in range(most)]
+            loads = [votes.whole(carried * votes.gallop(power)) for power in range(most)]
         low = step.load if step.first else carried
-        return sorted({votes.whole(load) for load in loads if votes.whole(load) > low})
+        return sorted({load for load in loads if load > low})
     if carried and votes.used(carried) > ROOM / 2 and not _climbed(votes):
         return _rising(votes, carried, step.load, min(most, _parts(step.load / carried)))
     return []
+
+
+def _around(votes: Votes, most: int) -> list[int]:
+    """Loads around the one that another start found."""
+    hint = votes.plan.hint
+    if hint is None:
+        return []
+    spread = 1 + hint.spread * FINE / RESOLUTION
+    return sorted({votes.whole(hint.load * spread**power) for power in range(-BELOW, most - BELOW)})
 
 
 def _climbed(votes: Votes) -> bool:

@@ -1,7 +1,8 @@
 """The results of a capacity record: how much each server carries, what ended it, what binds, what it costs. Pure.
 
-A server's number comes from the starts that ended at a limit of the suite, if most starts did. If not, the carried load
-is a lower bound, and the number is not the server's.
+A server has a number if most starts ended at a limit of the suite: the median of what the starts carried. A start that
+ended earlier carries at least its load, so the median is not too high. Without such a majority, the carried load is a
+lower bound, and the number is not the server's.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class CapacityResult(Document):
     server: str
     carried: int | None = Field(
         description="largest load that was carried: the median of the starts, or the lower middle one of an even "
-        "number; null if no start counts"
+        "number; of a lower bound, the median of the starts that count; null if there are none"
     )
     low: int | None = Field(
         description="smallest load that a start carried, among the starts that came near their limit"
@@ -119,7 +120,7 @@ def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
     probes = [probe for start in counted if (probe := _refusal(start))]
     return CapacityResult(
         server=server.server,
-        carried=median_low(start.carried for start in counted),
+        carried=median_low(start.carried for start in (counted if at_least else server.starts)),
         low=min(start.carried for start in near),
         high=None if None in refused else max(load for load in refused if load),
         at_least=at_least,

@@ -52,7 +52,7 @@ def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[st
         ({"delivery_seconds__p95": 0.51, "lateness_seconds__p95": 0.02}, "disturbed", ["delivery_seconds.p95"]),
         ({"connect_late_ratio": 0.02}, "connecting", ["connect_late_ratio"]),
         ({"clients_missing_ratio": 0.01}, "connecting", ["clients_missing_ratio"]),
-        ({"connect_late_ratio": 0.02, "loss_ratio": 0.02}, "broken", ["connect_late_ratio", "loss_ratio"]),
+        ({"connect_late_ratio": 0.02, "loss_ratio": 0.02}, "connecting", ["connect_late_ratio", "loss_ratio"]),
         ({**QUEUE, "delivery_seconds__p50": 0.15}, "broken", ["throughput_per_second"]),
         ({**QUEUE, "delivery_seconds__p50": 0.01}, "carried", []),
         ({**QUEUE, "messages_per_second": 1.0, "delivery_seconds__p50": 0.15}, "carried", []),
@@ -84,6 +84,7 @@ def test_limits_end_a_server(metrics: dict[str, Any], word: str, broken: list[st
 
 def test_a_longer_ramp_is_no_excuse_twice() -> None:
     assert said(trial(connect_late_ratio=0.02), slow=True)[0] == "broken"
+    assert said(trial(connect_late_ratio=0.02, loss_ratio=0.02), slow=True)[0] == "broken"
 
 
 def test_a_closed_load_has_no_queue_and_still_needs_answers() -> None:

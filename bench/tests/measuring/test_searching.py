@@ -212,6 +212,15 @@ def test_it_ends_whatever_is_answered(seed: int, plan: Plan) -> None:
     assert all(PLAN.step <= each.load <= PLAN.most and each.load % PLAN.step == 0 for each in done.asks)
 
 
+@pytest.mark.parametrize(("refused", "end"), [(1030, "limit"), (1150, "limit"), (1160, "time")])
+@pytest.mark.parametrize("held", [True, False])
+def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bool, refused: int, end: str) -> None:
+    asked = [Asked(1000, held, "carried"), Asked(refused, False, "broken")]
+    found = next_ask(PLAN, asked, 0.0, cost)
+    assert isinstance(found, Found)
+    assert (found.carried, found.refused, found.end, found.confirmed) == (1000, refused, end, False)
+
+
 @pytest.mark.parametrize(
     ("answers", "carried", "refused", "end"),
     [

@@ -40,12 +40,12 @@ def test_three_starts_take_less_time_with_sweeps(capacity: int) -> None:
 
 def test_a_load_close_to_the_edge_is_reached_in_parts() -> None:
     done = search(of_clients(5000), SWEEPS, capacity=5000)
-    assert loads(done)[:4] == [[100], [800], [3500], [3920, 4390, 4910, 5500]]
+    assert loads(done)[:4] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100]]
 
 
 def test_after_a_sweep_that_was_carried_to_its_end_one_load_climbs_faster() -> None:
     done = search(of_clients(9000), SWEEPS, capacity=5000)
-    assert loads(done)[:5] == [[100], [800], [3500], [3920, 4390, 4910, 5500], [6320]]
+    assert loads(done)[:5] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100, 5500], [6320]]
 
 
 def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep() -> None:
@@ -60,8 +60,8 @@ def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep()
 def test_a_later_start_asks_the_loads_around_the_one_that_was_found() -> None:
     plan = replace(SWEEPS, hint=hint_of([Ended(2000, 2060, "limit")]))
     near = search(of_clients(2010), plan)
-    assert loads(near) == [[1000, 1950, 2000, 2050], [2000, 2050]]
-    assert [(ask.first, ask.slow) for ask in near.sweeps[0]] == [(True, False), *[(False, True)] * 3]
+    assert loads(near) == [[1010, 1980, 2030], [1980, 2030]]
+    assert [(ask.first, ask.slow) for ask in near.sweeps[0]] == [(True, False), *[(False, True)] * 2]
 
 
 def known(*answers: tuple[int, Answer]) -> list[Asked]:
@@ -73,7 +73,7 @@ def known(*answers: tuple[int, Answer]) -> list[Asked]:
     [
         (8960, [8180, 8370, 8560, 8760]),
         (9600, [8210, 8430, 8650, 8880, 9110, 9350]),
-        (12_000, [8680, 9410, 10_200, 11_070]),
+        (12_000, [8480, 8980, 9520, 10_090, 10_690, 11_320]),
     ],
     ids=["few", "as many as it takes", "in two sweeps"],
 )
@@ -134,16 +134,36 @@ def test_a_later_start_does_not_believe_the_earlier_one(capacity: int) -> None:
     assert done.found.confirmed
 
 
-@pytest.mark.parametrize("hint", [Hint(3000, cold=True), Hint(3000, compiles=True)], ids=["cold", "compiles"])
-def test_a_server_that_has_to_warm_up_is_asked_one_load_at_first(hint: Hint) -> None:
-    plan = replace(SWEEPS, hint=hint)
+def test_a_server_that_has_to_warm_up_is_asked_one_load_at_first() -> None:
+    plan = replace(SWEEPS, hint=Hint(3000, cold=True))
     sweep = next_sweep(plan, [], 300.0, cost_of)
     assert not isinstance(sweep, Found)
     assert [ask.first for ask in sweep] == [True]
-    compiling = Asked(sweep[0].load, hold=False, answer="carried", used=0.9, compiled=0.4 if hint.compiles else None)
-    after = next_sweep(plan, [compiling], 300.0, cost_of)
+    after = next_sweep(plan, [Asked(sweep[0].load, hold=False, answer="carried", used=0.9)], 300.0, cost_of)
     assert not isinstance(after, Found)
     assert len(after) == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "loads"),
+    [(300, [380, 760, 1520, 2920, 3000, 3080]), (26, [380, 760, 1520, 2920, 3000]), (12, [380, 760, 1520])],
+)
+def test_a_server_that_compiles_warms_up_on_the_way_to_the_edge(seconds: float, loads: list[int]) -> None:
+    sweep = next_sweep(replace(SWEEPS, hint=Hint(3000, compiles=True)), [], seconds, cost_of)
+    assert not isinstance(sweep, Found)
+    assert [ask.load for ask in sweep][: len(loads)] == loads
+    assert all(ask.slow for ask in sweep)
+    assert [ask.far for ask in sweep[:4]] == [False, True, True, False][: len(sweep)]
+    assert [ask.first for ask in sweep] == [True, *[False] * (len(sweep) - 1)]
+
+
+def test_a_server_that_still_compiles_warms_up_again_and_keeps_what_it_carried() -> None:
+    plan = replace(SWEEPS, hint=Hint(3000, compiles=True))
+    cold = [Asked(380, False, "carried", 0.5, compiled=0.4), Asked(760, False, "broken", 1.0, compiled=0.4)]
+    sweep = next_sweep(plan, cold, 300.0, cost_of)
+    assert not isinstance(sweep, Found)
+    assert [ask.load for ask in sweep[:4]] == [380, 760, 1520, 2920]
+    assert not any(ask.first for ask in sweep)
 
 
 @pytest.mark.parametrize("seconds", [0, 5, 20, 40, 60, 80, 100])

@@ -80,7 +80,7 @@ def test_a_cold_server_never_gets_a_number_that_a_warm_one_exceeds(needed: float
 
 def test_a_later_start_of_a_cold_server_begins_with_an_eighth_and_climbs_as_it_gets_room() -> None:
     _, second, _ = play(10, of_minutes(8), 0.4)
-    assert [each.load for each in second.asks[:9]] == [370, 180, 90, 190, 360, 720, 720, 1440, 1960]
+    assert [each.load for each in second.asks[:9]] == [380, 190, 100, 200, 360, 720, 720, 1440, 1970]
     assert [each.answer for each in second.asked[:3]] == ["broken", "broken", "carried"]
 
 
@@ -127,3 +127,13 @@ def test_a_server_that_compiled_while_it_was_busy_has_to_warm_up() -> None:
     assert not compiled_busy([Asked(1000, False, "carried", 0.3, compiled=0.3)]), "it had room"
     assert not compiled_busy([Asked(1000, False, "carried", 1.0, compiled=0.03)]), "the compilers rest"
     assert not was_cold(Asked(1000, False, "generator", 1.0, compiled=0.3), [], []), "the generator ended"
+
+
+@pytest.mark.parametrize(
+    ("load", "compiled", "cold"),
+    [(1000, 0.0, False), (1100, 0.0, False), (900, 0.0, True), (1000, 0.3, True)],
+    ids=["carried before", "more than that", "less", "not warm then either"],
+)
+def test_a_server_that_carried_the_load_without_compiling_was_warm(load: int, compiled: float, cold: bool) -> None:
+    earlier = [Asked(load, False, "carried", 0.9, compiled=compiled)]
+    assert was_cold(Asked(1000, True, "broken", 1.0, compiled=0.08), earlier, []) is cold
