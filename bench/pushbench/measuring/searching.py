@@ -1,10 +1,10 @@
 """The search for the largest load that a server carries: what to ask next, and when it is found. Pure.
 
 The search climbs by doubling, or faster while the server has room, bisects, and then confirms: it asks the refused load
-once more, and holds the carried load for longer. One answer decides a load on the way. Each of the two reported loads
-needs two equal answers, so one answer by chance moves the search and not the result. A refusal of a server that was not
-warm yet does not count. The remaining time goes to a refusal under disturbance, until most of its answers are the
-server's. `sweeping` asks several loads one after another where that saves time.
+once more, and holds the carried load for longer. One answer decides a load on the way. Each of the two loads of a
+confirmed result needs two equal answers, so one answer by chance moves the search and not the result. A refusal of a
+server that was not warm yet does not count. The remaining time goes to a refusal under disturbance, until most of its
+answers are the server's. `sweeping` asks several loads one after another where that saves time.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask
     votes = Votes(plan, asked)
     if len(asked) < PROBES_MOST:
         for ask in votes.wanted():
-            if cost(ask) + (0.0 if ask.hold else votes.reserve(cost)) <= left:
+            if cost(ask) + (0.0 if ask.hold else votes.reserve(cost, left)) <= left:
                 return ask
     return votes.found()
 
@@ -171,10 +171,12 @@ class Votes:
         elif not following and self.refused is not None and self._end(self.refused) == "disturbed":
             yield self.ask(self.refused)
 
-    def reserve(self, cost: Cost) -> float:
-        """Seconds to reserve for the hold."""
-        hold = self.hold()
-        return cost(hold) if hold else 0.0
+    def reserve(self, cost: Cost, left: float) -> float:
+        """Seconds to reserve for the hold, if there is time for it. A refusal comes first: without one, there is no
+        number."""
+        hold = self.hold() if self.refused is not None else None
+        seconds = cost(hold) if hold else 0.0
+        return seconds if seconds <= left else 0.0
 
     def found(self) -> Found:
         carried, refused = self.carried, self.refused
@@ -213,15 +215,14 @@ class Votes:
         """The hold to spend the last seconds on, as long as the carried load was not held.
 
         If a later start carried at most half of what another start found, holding that load gives no number. Then the
-        hold is of the load that the other start found, or of the smallest load near the refused one.
+        hold is of the smallest load near the refused one.
         """
         carried, refused, hint = self.carried, self.refused, self.hinted
         if not carried or self._held(carried):
             return None
         load = carried
-        if hint and carried <= hint / HALF:
-            near = self.plan.step * math.ceil(refused / NEAR / self.plan.step) if refused else hint
-            load = max(carried, near)
+        if hint and refused is not None and carried <= hint / HALF:
+            load = max(carried, self.plan.step * math.ceil(refused / NEAR / self.plan.step))
         return self.ask(load, hold=True, slow=self.plan.sweeps and refused is not None)
 
     def _following(self) -> Ask | None:

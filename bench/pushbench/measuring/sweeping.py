@@ -56,7 +56,7 @@ def next_sweep(plan: Plan, asked: Sequence[Asked], left: float, cost: SweepCost)
     found = () if not plan.sweeps else _warming(votes, step) if warms else _sweeps(votes, step)
     for sweep in found:
         held = any(ask.hold for ask in sweep)
-        if cost(sweep) + (0.0 if held else votes.reserve(lambda ask: cost((ask,)))) <= left:
+        if cost(sweep) + (0.0 if held else votes.reserve(lambda ask: cost((ask,)), left)) <= left:
             return sweep
     return alone(step)
 

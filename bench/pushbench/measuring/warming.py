@@ -16,6 +16,9 @@ from pushbench.measuring.asked import Asked
 COMPILING = 0.05
 """share of the server's CPU time in its compilers: a server with more is cold. In the Spring servers of `posts` it was
 7 to 56 % while a response got cheaper, and then 0 to 3 % in most probes (docs/capacity.md)"""
+WITHIN = 1.25
+"""factor on a load that was carried without compiling: the server was warm for a load up to there. In `whiteboard`, the
+compilers of warm Spring servers used 6 to 8 % under a load that was too much"""
 WARMER = 0.7
 """factor on the use of the busiest resource per unit of load: a server that uses less than that was not warm before"""
 BUSY = 0.7
@@ -51,14 +54,14 @@ def was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) -
     load later. If it used as little before, it was warm: clients that connect late, or again, use CPU of their own.
     """
     if refusal.answer in ("broken", "disturbed") and compiles(refusal):
-        return not any(_warm(each) and each.load >= refusal.load for each in earlier)
+        return not any(_was_warm(each) and each.load * WITHIN >= refusal.load for each in earlier)
     if refusal.answer != "broken" or not refusal.cost:
         return False
     before, after = (min(costs(asked), default=math.inf) for asked in (earlier, later))
     return after < WARMER * min(refusal.cost, before)
 
 
-def _warm(asked: Asked) -> bool:
+def _was_warm(asked: Asked) -> bool:
     """Whether the server carried the load without compiling."""
     return asked.answer == "carried" and not compiles(asked)
 

@@ -63,12 +63,12 @@ def test_starts_that_each_run_out_of_time_come_nearer_to_the_edge(capacity: int)
 @pytest.mark.parametrize(
     ("seconds", "capacity", "holds", "carried", "end"),
     [
-        (25, 2100, [2000], 2000, "time"),
-        (25, 1500, [2000], 1000, "time"),
+        (25, 2100, [], 2060, "limit"),
+        (25, 1500, [], 1000, "time"),
         (30, 1800, [1740], 1740, "limit"),
         (30, 1500, [1740], 1000, "time"),
     ],
-    ids=["what was found", "which does not hold", "near what was refused", "which does not hold either"],
+    ids=["a refusal comes first", "a refusal that is not near", "near what was refused", "which does not hold either"],
 )
 def test_a_later_start_with_little_time_does_not_hold_half(
     seconds: float, capacity: int, holds: list[int], carried: int, end: str
