@@ -97,7 +97,7 @@ test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kube
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/judging/test_judge_speed.py
 
-capacity-truth: $(DEV)/stamp ## find set capacities of scripted servers: an hour (KIND=rate, clients, bytes or pause)
+capacity-truth: $(DEV)/stamp ## find set capacities of servers: two hours (KIND=rate, clients, bytes, pause or twice)
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_capacity_truth.py \
 		$(if $(KIND),-k "$(KIND)")
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -157,26 +157,29 @@ def _playable(search: Search, suite: Suite, driver: Driver, options: Options) ->
 def _search_all(
     folder: Path, record: CapacityRecord, bench: Bench, prepared: Sequence[Prepared], course: _Course
 ) -> CapacityRecord:
-    """Search every server, and write each start as soon as it ends. A first write shows that the disk has room."""
+    """Search every server, and write each start as soon as it ends. A first write shows that the disk has room.
+
+    The servers take turns, a start each, so that a machine that gets slower does so for all of them.
+    """
     path = write_capacity(folder, record)
+    found = [_before(each) for each in prepared]
     done = record
     try:
-        for each in prepared:
-            for found in _search_server(record, bench, each, course):
-                done = record.model_copy(update={"servers": [*record.servers, found]})
+        for _ in range(course.request.starts):
+            for place, each in enumerate(prepared):
+                if not found[place].failure:
+                    found[place] = _search_start(record, bench, each, found[place], course)
+                known = [server for server in found if server.starts or server.failure]
+                done = record.model_copy(update={"servers": known})
                 write_capacity(folder, done)
-            record = done
     except KeyboardInterrupt:
         raise SearchInterrupted(done, path) from None
     return done
 
 
-def _search_server(
-    record: CapacityRecord, bench: Bench, prepared: Prepared, course: _Course
-) -> Iterator[ServerCapacity]:
-    """What is known of a server after each of its starts."""
-    request = course.request
-    server = ServerCapacity(
+def _before(prepared: Prepared) -> ServerCapacity:
+    """What is known of a server before its first start."""
+    return ServerCapacity(
         server=prepared.server.id,
         build=prepared.digest,
         reported=None,
@@ -184,21 +187,20 @@ def _search_server(
         failure=prepared.result if isinstance(prepared.result, Failure) else None,
         starts=[],
     )
-    if server.failure:
-        yield server
-        return
+
+
+def _search_start(
+    record: CapacityRecord, bench: Bench, prepared: Prepared, server: ServerCapacity, course: _Course
+) -> ServerCapacity:
+    """`server` with one more start. It has a share of the time that the earlier ones left."""
+    request, number = course.request, len(server.starts) + 1
+    planned = PlannedTrial(server=server.server, round=number, order=number - 1, seed=request.seed + number)
     asking = Asking(record.limits, record.words, record.search.closed)
-    ends = time.monotonic() + request.seconds
-    for number in range(1, request.starts + 1):
-        planned = PlannedTrial(server=server.server, round=number, order=number - 1, seed=request.seed + number)
-        probing = Probing(bench, prepared, record.search, asking, planned)
-        one = _OneStart(probing, _plan(record, server.starts), course.watch, request.starts)
-        left = ends - time.monotonic()
-        share = max(FIRST_START, 1 / request.starts) if number == 1 else 1 / (request.starts - number + 1)
-        server = one.search(server, left * share)
-        yield server
-        if server.failure:
-            return
+    probing = Probing(bench, prepared, record.search, asking, planned)
+    one = _OneStart(probing, _plan(record, server.starts), course.watch, request.starts)
+    left = request.seconds - sum(start.seconds for start in server.starts)
+    share = max(FIRST_START, 1 / request.starts) if number == 1 else 1 / (request.starts - number + 1)
+    return one.search(server, left * share)
 
 
 def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:

@@ -1,7 +1,8 @@
-"""Scripted servers with a preset capacity in their own checkout, and searches with the real generator."""
+"""Checkouts for searches with the real generator: a scripted server with a preset capacity, and a real one twice."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -42,15 +43,37 @@ class Told(Notebook):
 
 def scripted_project(folder: Path, flags: str, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A checkout with one server and the unchanged suite."""
+    project = _project(folder, monkeypatch)
+    program = folder / "program"
+    subprocess.run(["go", "build", "-trimpath", "-o", program, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
+    (project.servers / "scripted").mkdir(parents=True)
+    (project.servers / "scripted" / "server.yml").write_text(SERVER.format(program=program, flags=flags))
+    return project
+
+
+def twin_project(folder: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A checkout with the same server under two names, and the unchanged suite."""
+    project = _project(folder, monkeypatch)
+    listed = ["git", "ls-files", "-z", "--", str(CHECKOUT.servers / server)]
+    files = subprocess.run(listed, cwd=CHECKOUT.root, check=True, capture_output=True, text=True).stdout.split("\0")
+    for name in (server, f"{server}-again"):
+        for file in filter(None, files):
+            copy = project.root / file.replace(f"servers/{server}/", f"servers/{name}/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(CHECKOUT.root / file, copy)
+            if copy.name == "thresholds.yml":
+                copy.unlink()  # a search has no limits of single servers
+            elif name != server:  # the health check has to name the copy
+                copy.write_bytes(copy.read_bytes().replace(server.encode(), name.encode()))
+    return project
+
+
+def _project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project = Project.at(folder)
     project.scenarios.mkdir(parents=True)
     for suffix in ("js", "yml"):
         name = f"whiteboard.{suffix}"
         (project.scenarios / name).write_text((CHECKOUT.scenarios / name).read_text())
-    program = folder / "program"
-    subprocess.run(["go", "build", "-trimpath", "-o", program, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
-    (project.servers / "scripted").mkdir(parents=True)
-    (project.servers / "scripted" / "server.yml").write_text(SERVER.format(program=program, flags=flags))
     binary = build_generator(CHECKOUT, print)
     monkeypatch.setattr(preparation, "build_generator", lambda *_: binary)
     return project

@@ -114,6 +114,14 @@ def test_all_that_is_asked_and_carried_is_a_lower_bound(tmp_path: Path) -> None:
     assert (found.carried, found.at_least, found.end, found.high) == (160, True, "most", None)
 
 
+def test_servers_take_turns_a_start_each(tmp_path: Path) -> None:
+    watch = Notebook()
+    record = find(project_of(tmp_path / "checkout", x="", y=""), watch, starts=2)
+    began = [note.split(":")[0] for note in watch.notes if "carried" in note]
+    assert list(dict.fromkeys(began)) == ["[1/2] x", "[1/2] y", "[2/2] x", "[2/2] y"]
+    assert [[start.number for start in server.starts] for server in record.servers] == [[1, 2], [1, 2]]
+
+
 @pytest.mark.timed  # three seconds, in which the first load has to be carried
 def test_no_time_is_no_number(tmp_path: Path) -> None:
     project = project_of(tmp_path / "checkout", 1_000_000, x="")

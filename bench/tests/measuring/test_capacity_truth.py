@@ -1,4 +1,4 @@
-"""The known capacity of servers is found with the real generator under real load.
+"""The known capacity of servers is found with the real generator under real load, and that of a real one twice.
 
 The short test runs on every machine. `make capacity-truth` runs the long ones, five searches of each kind, and needs
 a quiet machine.
@@ -7,13 +7,14 @@ a quiet machine.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from pushbench.metrics.carrying import results_of
 from pushbench.records.capacity import CapacityRecord, Probe
-from tests.measuring.scripted_capacities import find, scripted_project
+from tests.measuring.scripted_capacities import find, scripted_project, twin_project
 
 BOARD = 10
 FRAME_BYTES = 4
@@ -88,3 +89,21 @@ def test_a_set_capacity_is_found_within_five_percent(
     assert found.end == "limit"
     assert found.carried == pytest.approx(truth, rel=0.05)
     assert took < 300
+
+
+@pytest.mark.measurement
+@pytest.mark.parametrize("server", ["node-ws", "spring-websocket"])
+def test_a_real_server_that_is_searched_twice_in_turns_carries_the_same(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = find(twin_project(tmp_path / "checkout", server, monkeypatch), starts=3, seconds=300)
+    one, again = results_of(record)
+    for each in (one, again):
+        print(f"{each.server}: {each.carried} [{each.low}, {each.high}], starts {each.starts}, {each.reason}")
+    assert (one.end, again.end) == ("limit", "limit")
+    assert one.carried
+    assert again.carried == pytest.approx(one.carried, rel=0.15)
+    assert one.low is not None
+    assert again.low is not None
+    assert (one.high or inf) >= again.low
+    assert (again.high or inf) >= one.low
