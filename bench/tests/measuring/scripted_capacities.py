@@ -56,14 +56,13 @@ def twin_project(folder: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> 
     project = _project(folder, monkeypatch)
     listed = ["git", "ls-files", "-z", "--", str(CHECKOUT.servers / server)]
     files = subprocess.run(listed, cwd=CHECKOUT.root, check=True, capture_output=True, text=True).stdout.split("\0")
+    own = f"servers/{server}/thresholds.yml"  # a search has no limits of single servers
     for name in (server, f"{server}-again"):
-        for file in filter(None, files):
+        for file in set(files) - {"", own}:
             copy = project.root / file.replace(f"servers/{server}/", f"servers/{name}/")
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(CHECKOUT.root / file, copy)
-            if copy.name == "thresholds.yml":
-                copy.unlink()  # a search has no limits of single servers
-            elif name != server:  # the health check has to name the copy
+            if name != server:  # the health check has to name the copy
                 copy.write_bytes(copy.read_bytes().replace(server.encode(), name.encode()))
     return project
 
