@@ -25,6 +25,11 @@ class Ask:
     far: bool = False
     """whether the load is far from the edge: a slow ramp does not slow down further"""
 
+    @property
+    def slowest(self) -> bool:
+        """Whether no ramp is slower, so that clients that connect late are the server's limit."""
+        return self.slow and not self.far
+
 
 Sweep = tuple[Ask, ...]
 """loads that are asked one after another of clients that stay connected: each adds clients"""

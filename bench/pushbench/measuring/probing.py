@@ -73,7 +73,7 @@ class Probing:
         for index, step in enumerate(steps):
             if step.ask is None:
                 continue
-            answered = answer_of(trial, index, self.asking, slow=step.ask.slow and not step.ask.far)
+            answered = answer_of(trial, index, self.asking, slow=step.ask.slowest)
             played = trial.stages[index] if index < len(trial.stages) else None
             ends = played.end_seconds if played else before
             probes.append(

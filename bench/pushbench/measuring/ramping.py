@@ -94,7 +94,7 @@ def _lead_ins(search: Search, ask: Ask, before: int) -> list[Step]:
     searched.
     """
     clients = search.clients(ask.load)
-    if not ask.slow or ask.far or search.searched != CLIENTS or clients - before < MANY * clients:
+    if not ask.slowest or search.searched != CLIENTS or clients - before < MANY * clients:
         return []
     parts = [(ask.lead_in, ask.lead_in / search.clients_per_second)]
     connected = max(before, ask.lead_in)

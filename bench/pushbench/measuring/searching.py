@@ -286,13 +286,13 @@ class Votes:
         return self.whole(hint.load / (EIGHTH if hint.compiles else HALF) if hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
-        """The load that another start found; beyond it, steps that double the distance to it."""
+        """The load that another start found; beyond it, steps that double the distance to it, as ratios."""
         hint = self.plan.hint
         if not hint:
             return self._climb(carried)
         if carried < self.whole(hint.load):
             return self.whole(hint.load)
-        times = min(max(1 + hint.spread, (carried / hint.load) ** 2), PROMISED_MOST)
+        times = min(max(1 + hint.spread, carried / hint.load), PROMISED_MOST)
         return self.whole(max(carried * times, carried + self.plan.step))
 
     def _climb(self, carried: int) -> int:

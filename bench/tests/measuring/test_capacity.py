@@ -18,7 +18,7 @@ from pushbench.measuring.answering import limits_of
 from pushbench.measuring.capacity import CapacityRequest, SearchInterrupted, find_capacities
 from pushbench.measuring.common import Options
 from pushbench.metrics.carrying import CapacityReport, results_of
-from pushbench.records.capacity import CapacityRecord
+from pushbench.records.capacity import CapacityRecord, ServerCapacity
 from pushbench.records.capacity_store import read_capacity
 from tests.support import make_project
 from tests.tiny_runs import Notebook
@@ -120,6 +120,21 @@ def test_servers_take_turns_a_start_each(tmp_path: Path) -> None:
     began = [note.split(":")[0] for note in watch.notes if "carried" in note]
     assert list(dict.fromkeys(began)) == ["[1/2] x", "[1/2] y", "[2/2] x", "[2/2] y"]
     assert [[start.number for start in server.starts] for server in record.servers] == [[1, 2], [1, 2]]
+
+
+def test_the_time_of_a_server_is_what_its_own_starts_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, list[float]] = {"x": [], "y": []}
+    search = capacity._OneStart.search
+
+    def watched(one: capacity._OneStart, server: ServerCapacity, seconds: float) -> ServerCapacity:
+        given[server.server].append(seconds)
+        done = search(one, server, seconds)
+        took = [*done.starts[:-1], done.starts[-1].model_copy(update={"seconds": 30.0})]
+        return done.model_copy(update={"starts": took})
+
+    monkeypatch.setattr(capacity._OneStart, "search", watched)
+    find(project_of(tmp_path / "checkout", x="", y=""), starts=3, seconds=150)
+    assert given == {"x": [67.5, 60.0, 90.0], "y": [67.5, 60.0, 90.0]}
 
 
 @pytest.mark.timed  # three seconds, in which the first load has to be carried

@@ -78,6 +78,24 @@ def test_a_later_start_with_little_time_does_not_hold_half(
     assert (done.found.carried, done.found.end) == (carried, end)
 
 
+@pytest.mark.parametrize(
+    ("carried", "following"), [(900, 1000), (1000, 1030), (1100, 1210), (1300, 1690), (2500, 5000)]
+)
+def test_beyond_the_hint_each_step_doubles_the_distance_to_it(carried: int, following: int) -> None:
+    ask = next_ask(replace(PLAN, hint=Hint(1000)), [Asked(carried, False, "carried")], AMPLE, cost)
+    assert isinstance(ask, Ask)
+    assert ask.load == following
+
+
+def test_time_that_is_too_short_for_the_hold_goes_to_another_probe() -> None:
+    asked = [Asked(1000, False, "carried"), Asked(2000, False, "broken")]
+    short, enough = (next_ask(PLAN, asked, seconds, cost) for seconds in (8.0, 16.0))
+    assert isinstance(short, Ask)
+    assert not short.hold
+    assert isinstance(enough, Ask)
+    assert enough.hold
+
+
 def test_a_later_start_has_the_longer_ramp_that_an_earlier_one_needed() -> None:
     def accepts_slowly(ask: Ask) -> Answer:
         if ask.load > 2000:

@@ -57,6 +57,8 @@ def test_a_slow_ramp_has_parts_that_get_slower_after_a_fast_lead_in() -> None:
     assert parts_of(stages_of(Ask(3000, slow=True))) == [(2550, 7.65), (2850, 2.0), (3000, 2.0)], "without a lead-in"
     assert parts_of(stages_of(Ask(10, slow=True))) == [(10, 3.0)], "one board has no parts"
     assert parts_of(stages_of(Ask(3000, slow=True, far=True))) == [(3000, 9.0)], "nor has a load far from the edge"
+    later = stages_of(Ask(1500), Ask(3000, slow=True, far=True))
+    assert parts_of(later) == [(1500, 1.5), (3000, 4.5)], "also where others are connected"
 
 
 def test_each_further_load_of_a_sweep_adds_clients() -> None:

@@ -157,6 +157,12 @@ def test_a_server_that_compiles_warms_up_on_the_way_to_the_edge(seconds: float, 
     assert [ask.first for ask in sweep] == [True, *[False] * (len(sweep) - 1)]
 
 
+def test_the_loads_around_the_hint_are_above_those_that_warm_up() -> None:
+    sweep = next_sweep(replace(SWEEPS, hint=Hint(3000, spread=1.0, compiles=True)), [], AMPLE, cost_of)
+    assert not isinstance(sweep, Found)
+    assert [ask.load for ask in sweep] == sorted({ask.load for ask in sweep})
+
+
 def test_a_server_that_still_compiles_warms_up_again_and_keeps_what_it_carried() -> None:
     plan = replace(SWEEPS, hint=Hint(3000, compiles=True))
     cold = [Asked(380, False, "carried", 0.5, compiled=0.4), Asked(760, False, "broken", 1.0, compiled=0.4)]
