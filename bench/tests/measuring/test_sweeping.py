@@ -158,7 +158,7 @@ def test_a_server_that_compiles_warms_up_on_the_way_to_the_edge(seconds: float, 
 
 
 def test_the_loads_around_the_hint_are_above_those_that_warm_up() -> None:
-    sweep = next_sweep(replace(SWEEPS, hint=Hint(3000, spread=1.0, compiles=True)), [], AMPLE, cost_of)
+    sweep = next_sweep(replace(SWEEPS, hint=Hint(3000, spread=1.5, compiles=True)), [], AMPLE, cost_of)
     assert not isinstance(sweep, Found)
     assert [ask.load for ask in sweep] == sorted({ask.load for ask in sweep})
 
