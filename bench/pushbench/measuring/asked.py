@@ -8,7 +8,8 @@ from typing import Literal
 
 Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
 """carried: within all limits. broken: not. generator: it reached its end before the server did. disturbed: not carried
-while other processes used the machine. connecting: only limits on connecting were broken; slower ramps may keep them"""
+while other processes used the machine. connecting: not carried with clients that connect fast, and a limit on
+connecting was broken; a slower ramp may keep the limits"""
 
 
 @dataclass(frozen=True)

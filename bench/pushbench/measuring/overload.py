@@ -13,9 +13,9 @@ from pushbench.measuring.progress import LoadWatch
 from pushbench.records.record import Schedule
 
 ARRIVED = 0.97
-"""of what became owed in the seconds of a window: with less, the server falls behind if latencies grow as well"""
+"""of what became owed since a window began: with less, the server falls behind if latencies grow as well"""
 GROWN = 1.5
-"""factor on the p95 of the first second of a window"""
+"""factor on the p95 of the first of these seconds"""
 
 
 class Overload:
@@ -46,11 +46,24 @@ class Overload:
 
     def _refused(self, stage: int) -> bool:
         begin, end = self._windows[stage]
-        seconds = [each for each in self._seconds if begin + 1 <= each.at <= end]
+        since = [each for each in self._seconds if begin + 1 <= each.at]
+        seconds = [each for each in since if each.at <= end]
         if not seconds:
             return False
-        owed, received = sum(each.owed for each in seconds), sum(each.received for each in seconds)
-        p95s = [each.headline_p95 for each in seconds if each.headline_p95 is not None]
-        late = self._p95_most is not None and bool(p95s) and min(p95s) > self._p95_most
-        behind = received < ARRIVED * owed and bool(p95s) and p95s[-1] > GROWN * p95s[0]
-        return late or behind or seconds[-1].clients < self._schedule.stages[stage].clients
+        clients_lost = seconds[-1].clients < self._schedule.stages[stage].clients
+        return clients_lost or self._is_late(seconds) or _falls_behind(since)
+
+    def _is_late(self, seconds: Sequence[Second]) -> bool:
+        p95s = _p95s(seconds)
+        return self._p95_most is not None and bool(p95s) and min(p95s) > self._p95_most
+
+
+def _falls_behind(seconds: Sequence[Second]) -> bool:
+    """Whether a queue grows, up to now: a server that only stalled at the end of a window has caught up since."""
+    owed, received = sum(each.owed for each in seconds), sum(each.received for each in seconds)
+    p95s = _p95s(seconds)
+    return received < ARRIVED * owed and bool(p95s) and p95s[-1] > GROWN * p95s[0]
+
+
+def _p95s(seconds: Sequence[Second]) -> list[float]:
+    return [each.headline_p95 for each in seconds if each.headline_p95 is not None]

@@ -52,7 +52,7 @@ class Probing:
             watch=overload,
             enough=lambda: overload.found,
         )
-        probes = self._probes(trial, steps_of(self.search, sweep))
+        probes = probes_of(trial, steps_of(self.search, sweep), self.asking)
         earlier = sum(probe.seconds for probe in probes[:-1])
         last = {
             "errors": sorted(trial.errors, key=lambda each: -each.count)[:ERRORS_KEPT],
@@ -66,35 +66,39 @@ class Probing:
         name = f"{self.asking.words.headline_latency}_seconds.p95"
         return next((each.value for each in self.asking.limits if each.metric == name and each.side == "max"), None)
 
-    def _probes(self, trial: Trial, steps: Sequence[Step]) -> list[Probe]:
-        """The probes of a sweep. Each but the last one takes until the end of its window."""
-        probes: list[Probe] = []
-        before = 0.0
-        for index, step in enumerate(steps):
-            if step.ask is None:
-                continue
-            answered = answer_of(trial, index, self.asking, slow=step.ask.slowest)
-            played = trial.stages[index] if index < len(trial.stages) else None
-            ends = played.end_seconds if played else before
-            probes.append(
-                Probe(
-                    load=step.ask.load,
-                    clients=step.stage.clients,
-                    joined=step.joined,
-                    hold=step.ask.hold,
-                    ramp_seconds=step.stage.ramp_seconds,
-                    answer=answered.answer,
-                    broken=answered.broken,
-                    findings=answered.findings,
-                    failure=trial.failure if answered.failed else None,
-                    metrics=played.metrics if played else {},
-                    seconds=round(ends - before, 3),
-                )
+
+def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe]:
+    """The probes of a sweep, up to the first load that was not carried, or the last one that was played: `Overload` may
+    end a sweep after a load that was carried after all. Each but the last one takes until the end of its window."""
+    probes: list[Probe] = []
+    before = 0.0
+    for index, step in enumerate(steps):
+        if step.ask is None:
+            continue
+        played = trial.stages[index] if index < len(trial.stages) else None
+        if played is None and probes:
+            break
+        answered = answer_of(trial, index, asking, slow=step.ask.slowest)
+        ends = played.end_seconds if played else before
+        probes.append(
+            Probe(
+                load=step.ask.load,
+                clients=step.stage.clients,
+                joined=step.joined,
+                hold=step.ask.hold,
+                ramp_seconds=step.stage.ramp_seconds,
+                answer=answered.answer,
+                broken=answered.broken,
+                findings=answered.findings,
+                failure=trial.failure if answered.failed else None,
+                metrics=played.metrics if played else {},
+                seconds=round(ends - before, 3),
             )
-            if answered.answer != "carried":
-                break
-            before = ends
-        return probes
+        )
+        if answered.answer != "carried":
+            break
+        before = ends
+    return probes
 
 
 def asked_of(probe: Probe, search: Search, environment: Environment, words: Vocabulary) -> Asked:

@@ -86,8 +86,8 @@ class Probe(Document):
     ramp_seconds: NonNegativeFloat
     answer: Literal["carried", "broken", "generator", "disturbed", "connecting"] = Field(
         description="carried: within all limits; broken: not within all limits; generator: the generator reached its "
-        "own limits first; disturbed: not carried, while other work disturbed the machine; connecting: only limits on "
-        "connecting were broken, and slower ramps follow"
+        "own limits first; disturbed: not carried, while other work disturbed the machine; connecting: not carried "
+        "with clients that connect fast, and a limit on connecting was broken; a slower ramp may keep the limits"
     )
     broken: list[Broken] = Field(default=[], max_length=100)
     findings: list[Finding] = Field(default=[], max_length=100, description="reasons to distrust the probe")

@@ -46,17 +46,28 @@ CARRIED = {
 }
 
 
+def growing(at: float) -> Second:
+    """A second of the next ramp: the queue of the window before it keeps growing."""
+    return second(at, 1100, received=9600, p95=0.3)
+
+
 @pytest.mark.parametrize("seconds", REFUSED.values(), ids=REFUSED)
 def test_a_refused_load_is_found_as_soon_as_nothing_of_it_can_arrive(seconds: list[Second]) -> None:
     assert not play(*seconds).found
-    assert not play(*seconds, second(5.9, 1100)).found
-    assert play(*seconds, second(5.9, 1100), second(6.0, 1100)).found
-    assert play(*seconds, second(9.9, 1100)).found, "no second is reported between"
+    assert not play(*seconds, growing(5.9)).found
+    assert play(*seconds, growing(5.9), growing(6.0)).found
+    assert play(*seconds, growing(9.9)).found, "no second is reported between"
 
 
 @pytest.mark.parametrize("seconds", CARRIED.values(), ids=CARRIED)
 def test_a_load_that_may_be_carried_is_not(seconds: list[Second]) -> None:
     assert not play(*seconds, second(6.1, 1100)).found
+
+
+def test_a_server_that_stalls_at_the_end_of_a_window_and_catches_up_carries_the_load() -> None:
+    stalled = [second(2.1), second(3.1, received=7000, p95=0.3)]
+    assert not play(*stalled, second(4.5, received=13_000, p95=0.4), second(6.1, 1100, p95=0.4)).found
+    assert play(*stalled, second(4.5, received=7000, p95=0.7), second(6.1, 1100, p95=0.9)).found
 
 
 def test_without_a_limit_no_latency_is_too_long() -> None:
