@@ -13,7 +13,7 @@ from pushbench.measuring.progress import LoadWatch
 from pushbench.records.record import Schedule
 
 ARRIVED = 0.97
-"""of what became owed since a window began: with less, the server falls behind if latencies grow as well"""
+"""of what became owed in some seconds: with less, the server falls behind if latencies grow as well"""
 GROWN = 1.5
 """factor on the p95 of the first of these seconds"""
 
@@ -51,7 +51,8 @@ class Overload:
         if not seconds:
             return False
         clients_lost = seconds[-1].clients < self._schedule.stages[stage].clients
-        return clients_lost or self._is_late(seconds) or _falls_behind(since)
+        behind = _falls_behind(seconds) and _falls_behind(since)  # what only stalled for a moment has caught up since
+        return clients_lost or self._is_late(seconds) or behind
 
     def _is_late(self, seconds: Sequence[Second]) -> bool:
         p95s = _p95s(seconds)
@@ -59,7 +60,7 @@ class Overload:
 
 
 def _falls_behind(seconds: Sequence[Second]) -> bool:
-    """Whether a queue grows, up to now: a server that only stalled at the end of a window has caught up since."""
+    """Whether a queue grows in these seconds."""
     owed, received = sum(each.owed for each in seconds), sum(each.received for each in seconds)
     p95s = _p95s(seconds)
     return received < ARRIVED * owed and bool(p95s) and p95s[-1] > GROWN * p95s[0]

@@ -70,6 +70,10 @@ def test_a_server_that_stalls_at_the_end_of_a_window_and_catches_up_carries_the_
     assert play(*stalled, second(4.5, received=7000, p95=0.7), second(6.1, 1100, p95=0.9)).found
 
 
+def test_a_ramp_that_is_too_much_does_not_refuse_the_load_before_it() -> None:
+    assert not play(second(2.1), second(3.1), second(4.5, received=5000, p95=0.3), growing(6.1)).found
+
+
 def test_without_a_limit_no_latency_is_too_long() -> None:
     assert not play(*REFUSED["it is late"], second(6.1, 1100), p95_most=None).found
 
