@@ -34,12 +34,13 @@ def play(*seconds: Second, p95_most: float | None = 0.5) -> Overload:
 REFUSED = {
     "it falls behind": [second(2.1, received=9600, p95=0.1), second(3.1, received=9600, p95=0.2)],
     "it is late": [second(2.1, p95=0.6), second(3.1, p95=0.6)],
+    "it is late after its first second": [second(2.1, p95=0.4), second(3.0, p95=0.6), second(3.9, p95=0.7)],
     "clients are missing": [second(2.1), second(3.1, 999)],
 }
 CARRIED = {
     "calm": [second(2.1), second(3.1)],
     "newer messages supersede others": [second(2.1, received=5000, p95=0.1), second(3.1, received=5000, p95=0.1)],
-    "a late second": [second(2.1, p95=0.9), second(3.1)],
+    "a late second": [second(2.1), second(3.0, p95=2.0), second(3.9)],
     "a late ramp": [second(1.1, 400, received=3000, p95=2.0), second(2.1), second(3.1), second(4.1, received=5000)],
     "nothing measured": [second(2.1, p95=None), second(3.1, p95=None)],
     "no second": [],
