@@ -64,8 +64,8 @@ def _suite(kept: Kept, suite: str) -> str:
     runs = [run for run in kept.runs if run.suite == suite]
     _require_one_load(runs)
     servers = [_server(name, runs) for name in sorted({name for run in runs for name in run.servers})]
-    searches = [each.entry for each in kept.capacities if each.entry.suite == suite]
-    carried = _carried(searches)
+    searches = _used([each.entry for each in kept.capacities if each.entry.suite == suite])
+    carried = {server: found for search in searches for server, found in search.servers.items()}
     placed = {each.name: each for each in servers if each.headline and not each.newest.problem}
     lines = [_title(suite, runs), "", *_head(runs, searches)]
     groups = ties.groups([each.subject for each in placed.values()])
@@ -110,10 +110,11 @@ def _server(name: str, runs: Sequence[CompactRun]) -> _Server:
     )
 
 
-def _carried(searches: Sequence[CapacityEntry]) -> dict[str, KeptCapacity]:
-    """Each server's capacity in the newest search that has it, with the conditions of the newest search of all."""
-    asked = searches[-1].asked if searches else ""
-    return {server: kept for search in searches if search.asked == asked for server, kept in search.servers.items()}
+def _used(searches: Sequence[CapacityEntry]) -> list[CapacityEntry]:
+    """The searches that contain the newest capacity of a server, under the conditions of the newest search of all."""
+    alike = [each for each in searches if each.asked == searches[-1].asked]
+    newest = {server: each.record for each in alike for server in each.servers}
+    return [each for each in alike if each.record in newest.values()]
 
 
 def _title(suite: str, runs: Sequence[CompactRun]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.verdict import judge
+from pushbench.records.capacity import CapacityRecord, ServerCapacity
 from pushbench.records.compact import keep_capacity, keep_run, read_kept
 from pushbench.records.record import Record
 from pushbench.reporting.all_servers import BEGIN, END, render_all_servers, replaced
@@ -40,6 +41,11 @@ def rows(folder: Path) -> list[list[str]]:
     """The cells of the tables' rows."""
     lines = [line for line in render_all_servers(read_kept(folder)).splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+def named(found: CapacityRecord, name: str) -> ServerCapacity:
+    """The search's server with another name."""
+    return found.servers[0].model_copy(update={"server": name})
 
 
 def test_servers_are_ordered_by_the_headline_and_share_places_within_noise(tmp_path: Path) -> None:
@@ -90,6 +96,19 @@ def test_capacities_stand_beside_and_lower_bounds_say_so(tmp_path: Path) -> None
     keep_capacity(kept, compact_capacity(bound.model_copy(update={"servers": [server]})))
     [row] = rows(kept)
     assert row[6] == "at least 5,200"
+
+
+def test_the_sources_name_only_searches_whose_capacities_are_shown(tmp_path: Path) -> None:
+    kept = keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    older, newer = (search(day, *THREE, environment=ENVIRONMENT) for day in (21, 22))
+    for each in (older, newer):
+        keep_capacity(kept, compact_capacity(each))
+    assert newer.id in render_all_servers(read_kept(kept))
+    assert older.id not in render_all_servers(read_kept(kept))
+    keep_capacity(kept, compact_capacity(newer.model_copy(update={"servers": [named(newer, "go")]})))
+    shown = render_all_servers(read_kept(kept))
+    assert older.id in shown
+    assert newer.id in shown
 
 
 def test_where_nothing_was_searched_there_is_no_column_of_capacities(tmp_path: Path) -> None:
