@@ -82,6 +82,31 @@ test('the best are those of the rankings that the answers lead to', async () => 
   await close();
 });
 
+test('lower bounds that may be more than the largest capacity are counted', async () => {
+  const { page, close } = await web.open();
+  const [{ id }] = (await read(page, 'manifest')).capacities;
+  const found = await read(page, id);
+  const bounds = Object.values(found.servers).filter((each) => each.at_least);
+  const [most, bound] = bounds.sort((a, b) => b.carried - a.carried);
+  const detail = async () => {
+    await page.route(`**/${id}.js*`, (route) => {
+      const body = `pushbenchData('${id}',${JSON.stringify(JSON.stringify(found))})\n`;
+      return route.fulfill({ contentType: 'text/javascript', body });
+    });
+    await page.reload();
+    await settled(page);
+    await page.unroute(`**/${id}.js*`);
+    return (await answers(page))[2].detail;
+  };
+  assert.equal(await detail(), 'at least 9,000 clients');
+  Object.assign(most, { at_least: false, high: 9_500 });
+  bound.points = bound.points.filter((each) => each.carried);
+  assert.equal(await detail(), '9,000 clients; 1 other may carry more');
+  bound.points.push({ load: 8_000, carried: false, metrics: {} });
+  assert.equal(await detail(), '9,000 clients');
+  await close();
+});
+
 test('what got worse, and what the numbers are worth, is what the newest runs say', async () => {
   const { page, close } = await web.open();
   const [chosen] = (await read(page, 'manifest')).combinations;

@@ -131,6 +131,16 @@ export function rankCapacities(capacities: Capacities, wanted: (server: string) 
   return { ranked, apart: all.filter((each) => !fits(each)) };
 }
 
+/** How many of the lower bounds below the largest capacity may be more: the servers refused no load between. */
+export function mayCarryMore({ ranked: [most], apart }: CapacityRanking): number {
+  const largest = most?.capacity.carried ?? 0;
+  if (!most || most.capacity.at_least) return 0;
+  return apart.filter(({ capacity: { at_least, carried, points } }) => {
+    const refused = points.some((point) => !point.carried && point.load > (carried ?? 0) && point.load <= largest);
+    return at_least && !refused;
+  }).length;
+}
+
 /** Whether the intervals overlap; `more` has the larger capacity. A lower bound may be anything above it. */
 function overlap(more: Capacity, less: Capacity): boolean {
   if (more.at_least && less.at_least) return true;

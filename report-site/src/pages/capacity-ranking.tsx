@@ -9,6 +9,7 @@ import {
   capacityText,
   intervalText,
   loadCapacities,
+  mayCarryMore,
   rankCapacities,
 } from '../data/capacity';
 import { useLoaded } from '../data/load';
@@ -75,7 +76,7 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
 }
 
 interface MostProps extends Omit<CapacityProps, 'controls'> {
-  /** shows the servers of the first place, and the capacity of the first of them */
+  /** shows the servers of the first place, the capacity of the first, and how many others may carry more */
   children: (servers: string[], carried: string) => ComponentChildren;
 }
 
@@ -85,11 +86,13 @@ export function MostCarried({ manifest, query, words, series, children }: MostPr
   return (
     <Shown loaded={loaded}>
       {(capacities) => {
-        const { ranked } = rankCapacities(capacities, (server) => isWanted(manifest, server, query));
-        const [most] = ranked;
+        const ranking = rankCapacities(capacities, (server) => isWanted(manifest, server, query));
+        const [most] = ranking.ranked;
+        const unknown = mayCarryMore(ranking);
+        const carried = most ? capacityText(most.capacity, loadUnit(words, series.searched)) : 'no server has a number';
         return children(
-          ranked.filter((each) => each.place === 1).map((each) => each.server),
-          most ? capacityText(most.capacity, loadUnit(words, series.searched)) : 'no server has a number',
+          ranking.ranked.filter((each) => each.place === 1).map((each) => each.server),
+          unknown ? `${carried}; ${unknown} other${unknown > 1 ? 's' : ''} may carry more` : carried,
         );
       }}
     </Shown>
