@@ -75,6 +75,8 @@ type Plan struct {
 	Latencies map[string]string `json:"latencies"`
 	// Headline is the kind that represents the load if there is room for only one.
 	Headline string `json:"headline"`
+	// Limits are those that the events of seconds count the exceeding of.
+	Limits []engine.Limit `json:"limits"`
 	// SpinUS is how long, in microseconds, a loop spins before something is due. It is meant for processors that no other
 	// process needs.
 	SpinUS int64 `json:"spin_us"`
@@ -270,7 +272,7 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 		URL: l.plan.URL, Authorities: l.plan.Authorities, Protocol: l.plan.Protocol, Declaration: l.plan.Declaration,
 		Seed: l.plan.Seed, Sources: l.plan.Sources,
 		Spin:     time.Duration(l.plan.SpinUS) * time.Microsecond,
-		Schedule: l.plan.Schedule, Groups: l.groups, Headline: l.plan.Headline,
+		Schedule: l.plan.Schedule, Groups: l.groups, Headline: l.plan.Headline, Limits: l.plan.Limits,
 		Segment:  state.Options.ExecutionSegment.String(),
 		OnSecond: m.metrics.emitter(l.instance.vu.Context(), state, l.plan),
 	}

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
@@ -43,6 +43,13 @@ class LoadFailed(Exception):
     """The generator did not play the load or did not report it, so the server was not measured."""
 
 
+class LatencyLimit(Document):
+    """A limit for a kind of latency."""
+
+    latency: Kind
+    us: int
+
+
 class LoadPlan(Document):
     """The request to the scenario; k6 reads it from the file that PUSH_LOAD names."""
 
@@ -63,6 +70,8 @@ class LoadPlan(Document):
     """the suite's names for them, for the live view"""
     headline: Kind | None = None
     """the latency in the timeline"""
+    limits: list[LatencyLimit] = []
+    """every second counts the latencies that exceed each of them"""
     spin_us: int = 0
     """how long an event loop spins before something is due, instead of sleeping until then"""
     begin_monotonic_us: int = 0
@@ -97,6 +106,19 @@ class Started:
     end: float
 
 
+class Exceeded(NamedTuple):
+    """How many of the latencies exceeded a limit."""
+
+    late: int
+    of: int
+
+    @classmethod
+    def total(cls, counts: Iterable[Exceeded]) -> Exceeded:
+        """The sum over seconds or generators."""
+        late, of = map(sum, zip(*counts, strict=True))
+        return cls(late, of)
+
+
 @dataclass(frozen=True)
 class Second:
     """The counts of one second, summed over the generators that have reported it."""
@@ -109,6 +131,8 @@ class Second:
     """receipts that became owed"""
     headline_p95: float | None = None
     """seconds; of several generators the highest, because quantiles do not add up"""
+    exceeded: Sequence[Exceeded] = ()
+    """for each of the plan's limits"""
 
     @classmethod
     def total(cls, told: Iterable[Second]) -> Second:
@@ -121,6 +145,7 @@ class Second:
             received=sum(second.received for second in each),
             owed=sum(second.owed for second in each),
             headline_p95=max((one.headline_p95 for one in each if one.headline_p95 is not None), default=None),
+            exceeded=[Exceeded.total(counts) for counts in zip(*(second.exceeded for second in each), strict=True)],
         )
 
 
@@ -371,6 +396,7 @@ def parse_event(event: dict[str, Any]) -> Started | Second | None:
                 at=_moment(event["at"]),
                 **{name: event[name] for name in ("clients", "sent", "received", "owed")},
                 headline_p95=None if p95 is None else _moment(p95),
+                exceeded=[Exceeded(each["late"], each["of"]) for each in event.get("exceeded", [])],
             )
     return None
 

@@ -10,11 +10,11 @@ from pushbench.drivers.driver import Build, Instance
 from pushbench.machine.resources import together
 from pushbench.measuring.answering import Asking, answer_of
 from pushbench.measuring.asked import Asked, Sweep
-from pushbench.measuring.overload import Overload
+from pushbench.measuring.overload import Overload, watched
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import LoadWatch
 from pushbench.measuring.ramping import Step, load_of, steps_of, was_slow
-from pushbench.measuring.trial import Bench, run_load
+from pushbench.measuring.trial import Bench, Cutoff, run_load
 from pushbench.records.capacity import Probe, Search
 from pushbench.records.environment import Environment
 from pushbench.records.record import PlannedTrial, Trial
@@ -41,7 +41,7 @@ class Probing:
         with its queue."""
         assert isinstance(self.prepared.result, Build), "what cannot be started is not asked"
         load = load_of(self.bench.load, self.search, sweep)
-        overload = Overload(watch, load.schedule, self._p95_most)
+        overload = Overload(watch, load.schedule, watched(self.asking.limits, self.asking.words))
         began = time.monotonic()
         trial = run_load(
             replace(self.bench, load=load),
@@ -50,7 +50,7 @@ class Probing:
             self.prepared.result,
             instance=instance,
             watch=overload,
-            enough=lambda: overload.found,
+            cutoff=Cutoff(overload.limits, lambda: overload.found),
         )
         probes = probes_of(trial, steps_of(self.search, sweep), self.asking)
         earlier = sum(probe.seconds for probe in probes[:-1])
@@ -59,12 +59,6 @@ class Probing:
             "seconds": round(time.monotonic() - began - earlier, 3),
         }
         return [*probes[:-1], probes[-1].model_copy(update=last)]
-
-    @property
-    def _p95_most(self) -> float | None:
-        """The suite's limit for the headline latency's p95."""
-        name = f"{self.asking.words.headline_latency}_seconds.p95"
-        return next((each.value for each in self.asking.limits if each.metric == name and each.side == "max"), None)
 
 
 def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe]:

@@ -17,7 +17,7 @@ from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
-from pushbench.generator.load import Account, Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.load import Account, Generator, LatencyLimit, LoadFailed, LoadPlan, Second, Started, playing
 from pushbench.generator.load import Load as PlayedLoad
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit
@@ -73,6 +73,18 @@ class _Course:
     """when a kill happened, by the stage"""
 
 
+@dataclass(frozen=True)
+class Cutoff:
+    """What ends a load before its schedule does: the load keeps the stages that it has completed."""
+
+    limits: Sequence[LatencyLimit] = ()
+    """the seconds count the latencies that exceed them"""
+    reached: Callable[[], bool] = lambda: False
+
+
+NO_CUTOFF = Cutoff()
+
+
 def run_trial(
     bench: Bench,
     planned: PlannedTrial,
@@ -117,16 +129,15 @@ def run_load(
     *,
     instance: Instance,
     watch: LoadWatch,
-    enough: Callable[[], bool],
+    cutoff: Cutoff,
 ) -> Trial:
-    """Like `run_trial`, for a server that is already running and keeps running. As soon as `enough`, the load ends with
-    the stages that it has completed."""
+    """Like `run_trial`, for a server that is already running and keeps running."""
     course = _Course(datetime.now(UTC), reported=instance.reported)
     company = Company(programs=_programs(instance))
     began = time.monotonic()
     with affinity(bench.driver.split.generator):
         try:
-            _load(bench, planned, server, instance, company=company, course=course, watch=watch, enough=enough)
+            _load(bench, planned, server, instance, company=company, course=course, watch=watch, cutoff=cutoff)
         except ServerFailed as failed:
             course.failure = failed.failure
         except LoadFailed as failed:
@@ -165,7 +176,7 @@ def _load(
     company: Company,
     course: _Course,
     watch: LoadWatch,
-    enough: Callable[[], bool] = lambda: False,
+    cutoff: Cutoff = NO_CUTOFF,
 ) -> None:
     """Drive a running server once through all stages. Raises ServerFailed and LoadFailed."""
     with bench.live.trial(planned) as feed:
@@ -173,13 +184,13 @@ def _load(
         workers = bench.driver.workers or len(bench.driver.split.server)
         schedule, without = schedule_for(plan.schedule, server.spec, workers)
         course.warnings += without
-        plan = plan.model_copy(update={"schedule": schedule})
+        plan = plan.model_copy(update={"schedule": schedule, "limits": list(cutoff.limits)})
         declared, secrets = declared_by(server), dict[str, str]()
         if declared:
             course.warnings += not_followed(bench.load)
             secrets = declared.environment()
         stock = storing.stock(bench.load.stored, instance.services)
-        _drive(_Play(bench, plan, instance, company, feed, secrets, enough), course, watch)
+        _drive(_Play(bench, plan, instance, company, feed, secrets, cutoff.reached), course, watch)
         if stock and course.report:
             stock.require(course.report.timeline)
 

@@ -83,6 +83,7 @@ def main() -> None:
         for second in range(int(at) + 1):
             sleep_until(begin, min(second + 1, at))
             told = {"event": "second", "at": microseconds(), "second": second, "p95_us": 2_100}
+            told["exceeded"] = [{"late": 3, "of": 200} for _ in plan["limits"]]
             print(json.dumps({**told, "clients": 20, "sent": 20, "received": 200, "owed": 210}), file=events)
     except KeyboardInterrupt:
         if not behaviour.endswith("silent"):

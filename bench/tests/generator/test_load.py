@@ -15,7 +15,17 @@ import pytest
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
 from pushbench.generator import load as loading
-from pushbench.generator.load import Generator, LoadFailed, LoadPlan, RunningLoad, Second, Started, playing, segments
+from pushbench.generator.load import (
+    Generator,
+    LatencyLimit,
+    LoadFailed,
+    LoadPlan,
+    RunningLoad,
+    Second,
+    Started,
+    playing,
+    segments,
+)
 from pushbench.machine.procfs import read_stat
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Schedule, StagePlan
@@ -40,7 +50,12 @@ def generator(tmp_path: Path, processes: int = 1) -> Generator:
 
 def plan(behaviour: str = "normal") -> LoadPlan:
     return LoadPlan(
-        url="http://127.0.0.1:1", protocol="tiny-json", seed=7, parameters={"behaviour": behaviour}, schedule=SCHEDULE
+        url="http://127.0.0.1:1",
+        protocol="tiny-json",
+        seed=7,
+        parameters={"behaviour": behaviour},
+        schedule=SCHEDULE,
+        limits=[LatencyLimit(latency="each", us=2_000)],
     )
 
 
@@ -65,6 +80,7 @@ def test_a_load_is_heard_and_reported(tmp_path: Path) -> None:
     assert abs(started.at - time.monotonic()) < 5
     seconds = [event for event in events if isinstance(event, Second)]
     assert {(each.received, each.owed, each.headline_p95) for each in seconds} == {(200, 210, 0.0021)}
+    assert {tuple(each.exceeded) for each in seconds} == {((3, 200),)}
     assert (report.seed, report.protocol, len(report.stages)) == (7, "tiny-json", 2)
 
 
@@ -91,6 +107,7 @@ def test_two_generators_split_the_clients_and_report_as_one(tmp_path: Path) -> N
     assert sum(isinstance(event, Started) for event in events) == 1
     last = [event for event in events if isinstance(event, Second)][-1]
     assert (last.received, last.owed, last.headline_p95) == (400, 420, 0.0021), "a sum, and the highest p95"
+    assert last.exceeded == [(6, 400)]
     assert report.segment == "0:1/2,1/2:1"
     assert [stage.clients.target for stage in report.stages] == [20, 40]
 

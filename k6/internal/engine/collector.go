@@ -19,9 +19,9 @@ type Second struct {
 	// Owed is the number of receipts that became owed. Those that never arrive are lost.
 	Owed int64
 	Traffic
-	// Own and Each are set for members of groups, First and Last for clients with requests of their own. The others are
-	// nil.
-	Own, Each, First, Last *histogram.Histogram
+	// Own and Each are set for members of groups; First, Last and Gap for clients with requests of their own. The others
+	// are nil.
+	Own, Each, First, Last, Gap *histogram.Histogram
 
 	end time.Duration
 }
@@ -29,7 +29,7 @@ type Second struct {
 func newSecond(start time.Duration, requests bool) *Second {
 	s := &Second{Index: int(start / time.Second), end: start + time.Second}
 	if requests {
-		s.First, s.Last = histogram.New(), histogram.New()
+		s.First, s.Last, s.Gap = histogram.New(), histogram.New(), histogram.New()
 	} else {
 		s.Own, s.Each = histogram.New(), histogram.New()
 	}
@@ -38,9 +38,34 @@ func newSecond(start time.Duration, requests bool) *Second {
 
 // Latencies returns the histograms by kind.
 func (s *Second) Latencies() map[string]*histogram.Histogram {
-	all := map[string]*histogram.Histogram{"own": s.Own, "each": s.Each, "first": s.First, "last": s.Last}
+	all := map[string]*histogram.Histogram{
+		"own": s.Own, "each": s.Each, "first": s.First, "last": s.Last, "gap": s.Gap,
+	}
 	maps.DeleteFunc(all, func(_ string, h *histogram.Histogram) bool { return h == nil })
 	return all
+}
+
+// Limit is a limit for a kind of latency.
+type Limit struct {
+	Latency string `json:"latency"`
+	US      int64  `json:"us"`
+}
+
+// Exceeded is how many of a second's latencies exceeded a limit.
+type Exceeded struct {
+	Late int64 `json:"late"`
+	Of   int64 `json:"of"`
+}
+
+// exceeded returns the count of each limit. Counts of several seconds and generators add up, and quantiles do not.
+func (s *Second) exceeded(limits []Limit) []Exceeded {
+	found := make([]Exceeded, len(limits))
+	for i, limit := range limits {
+		if h := s.Latencies()[limit.Latency]; h != nil {
+			found[i] = Exceeded{h.CountAbove(time.Duration(limit.US) * time.Microsecond), h.Count()}
+		}
+	}
+	return found
 }
 
 // headline returns the kind of latency that the timeline shows.
@@ -181,6 +206,9 @@ func (c *collector) eventOf(second *Second) map[string]any {
 	}
 	if latency := second.Latencies()[c.engine.headline()]; latency != nil && latency.Count() > 0 {
 		event["p95_us"] = latency.Quantile(95).Microseconds()
+	}
+	if limits := c.engine.config.Limits; len(limits) > 0 {
+		event["exceeded"] = second.exceeded(limits)
 	}
 	return event
 }

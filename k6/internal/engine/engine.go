@@ -54,6 +54,8 @@ type Config struct {
 	// Headline is the kind of latency that the timeline shows. An empty string means each receipt, or the first one of a
 	// request.
 	Headline string
+	// Limits are those whose exceeding Events counts in each second.
+	Limits []Limit
 	// Events receives the progress as JSON lines; nil for none.
 	Events io.Writer
 	// Meters are the addresses at which meters report their time, from which Events states the clocks' differences.

@@ -128,6 +128,8 @@ func (l *loop) receipt(c *client, index int, now time.Duration) {
 	c.receipt = now
 	if got.First {
 		l.second.First.Record(now - got.Due)
+	} else {
+		l.second.Gap.Record(now - before)
 	}
 	if got.Complete {
 		l.second.Last.Record(now - got.Due)

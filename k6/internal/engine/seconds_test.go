@@ -21,6 +21,7 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 		e := newEngine(t, server, oneStage)
 		var events bytes.Buffer
 		e.config.Events = &events
+		e.config.Limits = []Limit{{"each", delay.Microseconds() / 2}, {"own", time.Hour.Microseconds()}, {"gap", 0}}
 		var all Second
 		var echoes int64
 		var tails []int64
@@ -42,7 +43,11 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 		}
 		timeline := play(t, e, server).Timeline
 		saw := everything(e)
-		expectToldSeconds(t, &events, saw.Expected, tails)
+		expectToldSeconds(t, bytes.NewReader(events.Bytes()), saw.Expected, tails)
+		exceeded := toldExceeded(t, &events, 3)
+		if want := []Exceeded{{all.Received, all.Received}, {0, echoes}, {}}; !slices.Equal(exceeded, want) {
+			t.Errorf("%v exceeded their limits, expected %v", exceeded, want)
+		}
 
 		if all.Sent != saw.Sent || all.Received != saw.Received || all.Owed != saw.Expected {
 			t.Errorf("sent %d, received %d, owed %d; the ledger has %+v", all.Sent, all.Received, all.Owed, saw)
@@ -102,6 +107,23 @@ func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64
 	if told != owed || !slices.Equal(found, tails) {
 		t.Errorf("told of %d owed and p95 %v; expected %d and %v", told, found, owed, tails)
 	}
+}
+
+// toldExceeded returns the sums over the events of the seconds.
+func toldExceeded(t testing.TB, events io.Reader, limits int) []Exceeded {
+	t.Helper()
+	sums := make([]Exceeded, limits)
+	for lines := bufio.NewScanner(events); lines.Scan(); {
+		event := struct{ Exceeded []Exceeded }{}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatal(err)
+		}
+		for i, counts := range event.Exceeded {
+			sums[i].Late += counts.Late
+			sums[i].Of += counts.Of
+		}
+	}
+	return sums
 }
 
 // expectSecondsToAddUp compares the timeline with the whole load, and with every stage whose steady window is whole

@@ -47,6 +47,17 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.hdr.ValueAtQuantile(q)) * time.Microsecond
 }
 
+// CountAbove returns how many latencies are above the limit, exact to the histogram's 3 digits.
+func (h *Histogram) CountAbove(limit time.Duration) int64 {
+	var above int64
+	for _, bar := range h.hdr.Distribution() {
+		if bar.From > limit.Microseconds() {
+			above += bar.Count
+		}
+	}
+	return above
+}
+
 // Max returns the largest latency, exact to the histogram's 3 digits.
 func (h *Histogram) Max() time.Duration {
 	return time.Duration(h.hdr.Max()) * time.Microsecond
