@@ -45,7 +45,7 @@ from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, S
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
-RULES = 9
+RULES = 10
 """number of the rules for choosing a load and judging its answer, here and in `searching` and `answering`: other rules
 may find another capacity"""
 FIRST_START = 0.45

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from statistics import median_low
 from typing import Literal
 
@@ -214,15 +215,15 @@ class Votes:
     def hold(self) -> Ask | None:
         """The hold to spend the last seconds on, as long as the carried load was not held.
 
-        If a later start carried at most half of what another start found, holding that load gives no number. Then the
-        hold is of the smallest load near the refused one.
+        A load far below the refused one gives no number. Then the hold is of the smallest load near the refused one.
         """
-        carried, refused, hint = self.carried, self.refused, self.hinted
+        carried, refused = self.carried, self.refused
         if not carried or self._held(carried):
             return None
         load = carried
-        if hint and refused is not None and carried <= hint / HALF:
-            load = max(carried, self.plan.step * math.ceil(refused / NEAR / self.plan.step))
+        if refused is not None and refused > carried * NEAR:
+            near = self.plan.step * math.ceil(refused / NEAR / self.plan.step)
+            load = max(carried, min(near, refused - self.plan.step))
         return self.ask(load, hold=True, slow=self.plan.sweeps and refused is not None)
 
     def _following(self) -> Ask | None:
@@ -300,9 +301,25 @@ class Votes:
         used = self.used(carried)
         if used <= ROOM / 2:
             times = min(ROOM / used, CLIMB_MOST)
+        elif self._warms():
+            times = PROMISED_MOST
         else:
-            times = PROMISED_MOST if self._warms() else _promised(used)
+            times = min(_promised(used) ** 2 ** self._beyond(), PROMISED_MOST)
         return self.whole(max(carried * times, carried + self.plan.step))
+
+    def _beyond(self) -> int:
+        """How many loads were carried since a sweep was carried to its end. Each doubles the next step, as a ratio: the
+        used share promised too little."""
+        last = max((place for place, each in enumerate(self.asked) if each.slow), default=None)
+        return len(self.asked) - 1 - last if last is not None and self.climbed else 0
+
+    @property
+    def climbed(self) -> bool:
+        """Whether a sweep was carried to its end, so that the used share promised too little."""
+        return self.refused is None and any(
+            each.slow and each.answer == following.answer == "carried" and following.slow
+            for each, following in pairwise(self.asked)
+        )
 
     def used(self, load: int) -> float:
         """The share of the server's busiest resource at a load that was asked; half of `ROOM` if it is not known."""

@@ -127,7 +127,7 @@ def _loads(votes: Votes, step: Ask, most: int) -> list[int]:
             loads = [votes.whole(carried * votes.gallop(power)) for power in range(most)]
         low = step.load if step.first else carried
         return sorted({load for load in loads if load > low})
-    if carried and votes.used(carried) > ROOM / 2 and not _climbed(votes):
+    if carried and votes.used(carried) > ROOM / 2 and not votes.climbed:
         return _rising(votes, carried, step.load, min(most, _parts(step.load / carried)))
     return []
 
@@ -139,12 +139,6 @@ def _around(votes: Votes, most: int) -> list[int]:
         return []
     spread = 1 + hint.spread * FINE / RESOLUTION
     return sorted({votes.whole(hint.load * spread**power) for power in range(-BELOW, most - BELOW)})
-
-
-def _climbed(votes: Votes) -> bool:
-    """Whether the last sweep was carried up to its end: the used share promises too little, and one load is faster."""
-    last = votes.asked[-2:]
-    return len(last) == 2 and all(each.slow and each.answer == "carried" for each in last)
 
 
 def _between(votes: Votes, carried: int, refused: int, most: int) -> list[int]:

@@ -52,9 +52,9 @@ def test_a_start_after_one_that_ran_out_of_time_looks_there_and_does_not_believe
     assert found.found.carried == pytest.approx(capacity, rel=RESOLUTION)
 
 
-@pytest.mark.parametrize("capacity", [1700, 2200, 2700, 3333, 5000])
+@pytest.mark.parametrize("capacity", [2000, 2200, 2700, 3333, 5000])
 def test_starts_that_each_run_out_of_time_come_nearer_to_the_edge(capacity: int) -> None:
-    found = [each.found for each in starts(of_clients(capacity), seconds=(42, 38, 38), capacity=capacity)]
+    found = [each.found for each in starts(of_clients(capacity), seconds=(34, 38, 38), capacity=capacity)]
     assert found[0].end == "time"
     assert found[-1].end == "limit"
     assert found[-1].carried == pytest.approx(capacity, rel=0.15)

@@ -202,6 +202,13 @@ def test_it_ends_in_time_and_says_what_it_knows(seconds: float, plan: Plan) -> N
         assert done.sweeps[-1][0].hold, "the last seconds are for holding what is carried, if something was refused"
 
 
+@pytest.mark.parametrize(("refused", "held"), [(1270, 1110), (1160, 1010), (1150, 1000), (810, 800)])
+def test_the_last_seconds_hold_a_load_near_the_refused_one(refused: int, held: int) -> None:
+    carried = min(1000, refused - PLAN.step)
+    asked = [Asked(carried, False, "carried"), Asked(refused, False, "broken")]
+    assert next_ask(PLAN, asked, 14.0, cost) == Ask(held, hold=True)
+
+
 @both_ways
 @pytest.mark.parametrize("seed", range(20))
 def test_it_ends_whatever_is_answered(seed: int, plan: Plan) -> None:

@@ -43,9 +43,10 @@ def test_a_load_close_to_the_edge_is_reached_in_parts() -> None:
     assert loads(done)[:4] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100]]
 
 
-def test_after_a_sweep_that_was_carried_to_its_end_one_load_climbs_faster() -> None:
+def test_after_a_sweep_that_was_carried_to_its_end_single_loads_climb_by_steps_that_double() -> None:
     done = search(of_clients(9000), SWEEPS, capacity=5000)
-    assert loads(done)[:5] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100, 5500], [6320]]
+    assert loads(done)[:4] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100, 5500]]
+    assert loads(done)[4:7] == [[6320], [8360], [14_620]], "1.15, 1.32 and 1.75 times the load before"
 
 
 def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep() -> None:
