@@ -31,11 +31,12 @@ from pushbench.measuring.common import (
     means_of,
     require_no_cluster,
 )
+from pushbench.measuring.hinting import Ended, hint_of
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.probing import Probing, asked_of, rest
 from pushbench.measuring.progress import SearchWatch
 from pushbench.measuring.ramping import load_of, sweep_seconds
-from pushbench.measuring.searching import Ended, Found, Plan, hint_of, ramps_slowly
+from pushbench.measuring.searching import Found, Plan, ramps_slowly
 from pushbench.measuring.sweeping import next_sweep
 from pushbench.measuring.trial import Bench
 from pushbench.measuring.warming import compiled_busy, warms

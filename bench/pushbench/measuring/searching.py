@@ -11,29 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from statistics import median_low
-from typing import Literal
 
 from pushbench.measuring.asked import Ask, Asked
+from pushbench.measuring.hinting import PROMISED_MOST, RESOLUTION, End, Hint, promised
 from pushbench.measuring.warming import FULL, REPEATS_MOST, WARMER, compiles, costs, repeats, was_cold
 
-End = Literal["limit", "generator", "disturbed", "most", "time"]
-"""why the search ended: a load beyond a limit, the generator, a disturbed machine, the largest load of the search, or
-the time"""
-
-RESOLUTION = 0.03
-"""between the carried and the refused load, as a share"""
 CLIMB_MOST = 8.0
 """the largest factor from a carried load to the next one asked"""
 ROOM = 0.7
 """share of the server's busiest resource that a climb by more than 2 aims at"""
-BEYOND = 1.1
-"""factor on the load that the share promises: with less room left, a climb aims there, for a refusal near the edge"""
-PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
-"""factors on the carried load"""
+DOUBLINGS_MOST = 3
+"""of a step: then every step is the largest one"""
 GALLOP_WITHIN = 1.25
 """factor: a wider gap is not bisected while the result of another start shows where to look"""
 ANSWERS = 2
@@ -49,38 +40,6 @@ NEAR = 1.15
 CLOSE = 1 + 2 * RESOLUTION
 """factor on the carried load: without time for more, a refused load up to there is its edge"""
 PROBES_MOST = 60
-
-
-@dataclass(frozen=True)
-class Ended:
-    """The result of an earlier start."""
-
-    carried: int
-    refused: int | None
-    end: End
-    used: float | None = None
-    """share of the server's busiest resource at the carried load"""
-    warmed: bool = False
-    """the server was cold at first: see `warms`"""
-    compiled: bool = False
-    """its compilers took CPU that the load needed: see `compiled_busy`"""
-    slow: bool = False
-    """a slow ramp helped: see `ramps_slowly`"""
-
-
-@dataclass(frozen=True)
-class Hint:
-    """Where the edge is, according to earlier starts."""
-
-    load: float
-    spread: float = RESOLUTION
-    """how far the edge may be from `load`, as a share: the first step beyond it"""
-    cold: bool = False
-    """a start of this server has to warm up"""
-    compiles: bool = False
-    """and the CPU time of its compilers shows when it is warm"""
-    slow: bool = False
-    """its clients need a slow ramp"""
 
 
 @dataclass(frozen=True)
@@ -109,33 +68,6 @@ class Found:
 
 Cost = Callable[[Ask], float]
 """seconds that a probe takes"""
-
-
-def hint_of(starts: Sequence[Ended]) -> Hint | None:
-    """Where to look, from the results of earlier starts; None if they do not show it.
-
-    A start that ran out of time carries at least its load. The edge is between the largest such load and the smallest
-    refused load above it. Without such a refusal, the used share of the server's busiest resource estimates the edge.
-    """
-    hint = Hint(
-        0.0,
-        cold=any(start.warmed for start in starts),
-        compiles=any(start.compiled for start in starts),
-        slow=any(start.slow for start in starts),
-    )
-    exact = [start for start in starts if start.carried and start.end != "time"]
-    if exact:
-        middle = median_low(math.sqrt(start.carried * (start.refused or start.carried)) for start in exact)
-        return replace(hint, load=middle)
-    most = max(starts, key=lambda start: start.carried, default=None)
-    if most is None or not most.carried:
-        return None
-    low = most.carried
-    high: float = min((start.refused for start in starts if start.refused and start.refused > low), default=low)
-    if high == low and most.used:
-        high = low * _promised(most.used) ** 2  # so that the middle is the load that the share promises
-    times = high / low
-    return replace(hint, load=low * math.sqrt(times), spread=max(times**0.25 - 1, RESOLUTION))
 
 
 def ramps_slowly(asked: Sequence[Asked]) -> bool:
@@ -304,14 +236,17 @@ class Votes:
         elif self._warms():
             times = PROMISED_MOST
         else:
-            times = min(_promised(used) ** 2 ** self._beyond(), PROMISED_MOST)
+            doublings = min(self._beyond(), DOUBLINGS_MOST)
+            times = min(promised(used) ** 2**doublings, PROMISED_MOST)
         return self.whole(max(carried * times, carried + self.plan.step))
 
     def _beyond(self) -> int:
         """How many loads were carried since a sweep was carried to its end. Each doubles the next step, as a ratio: the
         used share promised too little."""
-        last = max((place for place, each in enumerate(self.asked) if each.slow), default=None)
-        return len(self.asked) - 1 - last if last is not None and self.climbed else 0
+        if not self.climbed:
+            return 0
+        last = max(place for place, each in enumerate(self.asked) if each.slow)
+        return sum(each.answer == "carried" for each in self.asked[last + 1 :])
 
     @property
     def climbed(self) -> bool:
@@ -403,8 +338,3 @@ class Votes:
         if broken > max(generator, answers.count("disturbed") // DISTURBED_IS_REFUSED):
             return "limit"
         return "generator" if generator else "disturbed"
-
-
-def _promised(used: float) -> float:
-    """The factor on the carried load, which used that share of a resource, to a load just beyond the edge."""
-    return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pushbench.measuring.asked import Ask, Asked, Sweep, SweepCost
+from pushbench.measuring.hinting import RESOLUTION
 from pushbench.measuring.searching import (
     ANSWERS,
     CLOSE,
     GALLOP_WITHIN,
     HALF,
-    RESOLUTION,
     ROOM,
     Found,
     Plan,

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pushbench.measuring.asked import Answer, Ask, Asked, Sweep, SweepCost
-from pushbench.measuring.searching import Ended, Found, Plan, hint_of, ramps_slowly
+from pushbench.measuring.hinting import Ended, hint_of
+from pushbench.measuring.searching import Found, Plan, ramps_slowly
 from pushbench.measuring.sweeping import next_sweep
 from pushbench.measuring.warming import compiled_busy, warms
 

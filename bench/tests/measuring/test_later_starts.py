@@ -9,7 +9,8 @@ from statistics import median
 import pytest
 
 from pushbench.measuring.asked import Answer, Ask, Asked
-from pushbench.measuring.searching import RESOLUTION, Ended, Found, Hint, Plan, hint_of, next_ask
+from pushbench.measuring.hinting import RESOLUTION, Ended, Hint, hint_of
+from pushbench.measuring.searching import Found, Plan, next_ask
 from pushbench.measuring.warming import REPEATS_MOST, warms
 from tests.measuring.simulated_searches import AMPLE, PLAN, SWEEPS, cost, noisy, of_clients, search, starts
 
@@ -58,6 +59,13 @@ def test_starts_that_each_run_out_of_time_come_nearer_to_the_edge(capacity: int)
     assert found[0].end == "time"
     assert found[-1].end == "limit"
     assert found[-1].carried == pytest.approx(capacity, rel=0.15)
+
+
+@pytest.mark.parametrize("capacity", [480, 950, 1700, 3200, 5000, 8000])
+def test_starts_of_a_server_that_carries_more_than_its_used_share_promises_find_its_limit(capacity: int) -> None:
+    found = starts(of_clients(capacity), plan=SWEEPS, seconds=(90, 60, 60), capacity=0.5 * capacity)
+    assert [each.found.end for each in found] == ["limit"] * 3
+    assert median(each.found.carried for each in found) == pytest.approx(capacity, rel=RESOLUTION)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pushbench.measuring.asked import Answer, Ask, Asked
-from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Found, Hint, Plan, next_ask
+from pushbench.measuring.hinting import RESOLUTION, Hint
+from pushbench.measuring.searching import PROBES_MOST, Found, Plan, next_ask
 from pushbench.measuring.sweeping import FINE_MOST
 from tests.measuring.simulated_searches import PLAN, SWEEPS, Server, cost, of_clients, search
 

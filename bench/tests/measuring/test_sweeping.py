@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pushbench.measuring.asked import Answer, Asked, Sweep
-from pushbench.measuring.searching import RESOLUTION, Ended, Found, Hint, hint_of
+from pushbench.measuring.hinting import RESOLUTION, Ended, Hint, hint_of
+from pushbench.measuring.searching import Found
 from pushbench.measuring.sweeping import next_sweep
 from tests.measuring.simulated_searches import AMPLE, PLAN, SWEEPS, Search, cost_of, of_clients, search, starts
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pushbench.measuring.asked import Answer, Ask, Asked
-from pushbench.measuring.searching import RESOLUTION, Found, Hint, hint_of, next_ask
+from pushbench.measuring.hinting import RESOLUTION, Hint, hint_of
+from pushbench.measuring.searching import Found, next_ask
 from pushbench.measuring.warming import COMPILING, REPEATS_MOST, compiled_busy, was_cold
 from tests.measuring.simulated_searches import AMPLE, PLAN, Search, cost, search
 
