@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
@@ -64,6 +66,34 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 		if want := (Traffic{sum(timeline.SentBytes), sum(timeline.ReceivedBytes)}); all.Traffic != want ||
 			want.SentBytes == 0 {
 			t.Errorf("%+v, but the report has %+v", all.Traffic, want)
+		}
+	})
+}
+
+func TestTheSecondsCountTheGapsOfStreams(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		server, err := scripted.StartHTTP("127.0.0.1:0", scripted.HTTPFaults{Gap: 3 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.Close)
+		var events bytes.Buffer
+		e, err := New(Config{
+			URL: server.URL(), Protocol: streams[0], Seed: 7, Schedule: twoSeconds(5), Loops: 2,
+			Groups: []schedule.Groups{{Size: 1, Pattern: schedule.Patterns["closed"]}}, Events: &events,
+			Limits: []Limit{{"gap", 0}, {"gap", time.Minute.Microseconds()}, {"first", 0}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		origin := time.Now()
+		server.Arm(origin)
+		e.Play(context.Background(), origin)
+		did := server.Counts()
+		gaps := did.Tokens - did.Streams
+		exceeded := toldExceeded(t, &events, 3)
+		if want := []Exceeded{{gaps, gaps}, {0, gaps}, {did.Streams, did.Streams}}; !slices.Equal(exceeded, want) {
+			t.Errorf("%v exceeded their limits, expected %v", exceeded, want)
 		}
 	})
 }
