@@ -10,7 +10,8 @@ from pushbench.drivers.cluster_clocks import Compared, seen_by
 from pushbench.drivers.cluster_meter import Metered, readings_in, samples_of, unread
 from pushbench.drivers.kubelet import Coarse, grain
 from pushbench.foundation.text import one_line
-from pushbench.generator.load import Account, Started, moved, together
+from pushbench.generator.events import Started, moved, together
+from pushbench.generator.load import Account
 from pushbench.machine.resources import Usage
 from pushbench.records.record import Finding
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pushbench.foundation.text import one_line
-from pushbench.generator.load import Started
+from pushbench.generator.events import Started
 
 DRIFT = 1e-4
 """seconds per second by which two clocks drift apart at most: crystals are good for a third of that"""

@@ -19,19 +19,8 @@ from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.kubelet import Coarse, Kubelet
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.text import one_line
-from pushbench.generator.load import (
-    MARGIN_SECONDS,
-    Account,
-    Generator,
-    LoadFailed,
-    LoadPlan,
-    Second,
-    Started,
-    parse_event,
-    planned_seconds,
-    together,
-    window_end,
-)
+from pushbench.generator.events import Second, Started, parse_event, together, window_end
+from pushbench.generator.load import MARGIN_SECONDS, Account, Generator, LoadFailed, LoadPlan, planned_seconds
 from pushbench.generator.pods import Part, merge_parts
 from pushbench.generator.reports import reports_in
 from pushbench.machine.processes import Program

@@ -14,7 +14,7 @@ from typing import Protocol
 from pydantic import Field, ValidationError
 
 from pushbench.foundation.model import Document
-from pushbench.generator.load import Started
+from pushbench.generator.events import Started
 from pushbench.machine.disturbance import Machine
 from pushbench.machine.resources import Usage, together
 from pushbench.machine.sampling import Sample

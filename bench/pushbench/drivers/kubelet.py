@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.manifests import SERVER
-from pushbench.generator.load import Started
+from pushbench.generator.events import Started
 from pushbench.machine.resources import Usage
 
 PATH = "/api/v1/nodes/{}/proxy/metrics/resource"

@@ -13,16 +13,17 @@ import selectors
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
 from pushbench.foundation.model import Document
+from pushbench.generator.events import Second, Started, parse_event, together, window_end
 from pushbench.generator.merging import merge
 from pushbench.generator.reports import parse_report
 from pushbench.machine import processes
@@ -35,7 +36,6 @@ MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write i
 TOGETHER_SECONDS = 3.0  # for several k6 to start on CPUs that they share, before the schedule of all begins
 INTERRUPT_SECONDS = 15.0  # for k6 to write its report after SIGINT
 INTERRUPTED = 105  # k6's exit code after SIGINT: https://github.com/grafana/k6/blob/master/errext/exitcodes/codes.go
-WINDOW_GRACE_SECONDS = 0.2  # after the end of a steady window: an event loop may be a few milliseconds behind
 LOOK_SECONDS = 0.2
 
 
@@ -97,58 +97,6 @@ class Generator:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Started:
-    """All generators have started. Moments of time.monotonic(); the windows are those that all of them measure."""
-
-    at: float
-    windows: Sequence[tuple[float, float]]
-    end: float
-
-
-class Exceeded(NamedTuple):
-    """How many of the latencies exceeded a limit."""
-
-    late: int
-    of: int
-
-    @classmethod
-    def total(cls, counts: Iterable[Exceeded]) -> Exceeded:
-        """The sum over seconds or generators."""
-        late, of = map(sum, zip(*counts, strict=True))
-        return cls(late, of)
-
-
-@dataclass(frozen=True)
-class Second:
-    """The counts of one second, summed over the generators that have reported it."""
-
-    at: float
-    clients: int
-    sent: int
-    received: int
-    owed: int = 0
-    """receipts that became owed"""
-    headline_p95: float | None = None
-    """seconds; of several generators the highest, because quantiles do not add up"""
-    exceeded: Sequence[Exceeded] = ()
-    """for each of the plan's limits"""
-
-    @classmethod
-    def total(cls, told: Iterable[Second]) -> Second:
-        """The sum over generators."""
-        each = list(told)
-        return cls(
-            at=max(second.at for second in each),
-            clients=sum(second.clients for second in each),
-            sent=sum(second.sent for second in each),
-            received=sum(second.received for second in each),
-            owed=sum(second.owed for second in each),
-            headline_p95=max((one.headline_p95 for one in each if one.headline_p95 is not None), default=None),
-            exceeded=[Exceeded.total(counts) for counts in zip(*(second.exceeded for second in each), strict=True)],
-        )
-
-
 @dataclass
 class Account:
     """What is known of a load elsewhere, beside its report."""
@@ -184,22 +132,6 @@ class Load(Protocol):
 
 Player = Callable[[Generator, LoadPlan], AbstractContextManager[Load]]
 """starts a load, and stops it at the end of the block"""
-
-
-def together(starts: Sequence[Started]) -> Started:
-    """The start of several generators: the windows are those that all of them measure."""
-    windows = zip(*(start.windows for start in starts), strict=True)
-    return Started(
-        at=min(start.at for start in starts),
-        windows=[(max(begin for begin, _ in parts), min(end for _, end in parts)) for parts in windows],
-        end=max(start.end for start in starts),
-    )
-
-
-def window_end(starts: Sequence[Started], moment: float) -> float:
-    """When all generators have measured the stage of `moment` to its end; `moment` itself outside all stages."""
-    ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
-    return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
 
 
 def planned_seconds(schedule: Schedule) -> float:
@@ -382,30 +314,3 @@ def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Secon
             raise LoadFailed(f"the generator (k6) wrote a line that is not an event: {line[:200]!r}") from None
         if event:
             yield event
-
-
-def parse_event(event: dict[str, Any]) -> Started | Second | None:
-    """The event of a line; None for an event that is not used."""
-    match event["event"]:
-        case "start":
-            windows = [(_moment(stage["begin"]), _moment(stage["end"])) for stage in event["stages"]]
-            return Started(_moment(event["at"]), windows, _moment(event["end_of_load"]))
-        case "second":
-            p95 = event.get("p95_us")
-            return Second(
-                at=_moment(event["at"]),
-                **{name: event[name] for name in ("clients", "sent", "received", "owed")},
-                headline_p95=None if p95 is None else _moment(p95),
-                exceeded=[Exceeded(each["late"], each["of"]) for each in event.get("exceeded", [])],
-            )
-    return None
-
-
-def moved(start: Started, seconds: float) -> Started:
-    """The start by another clock, whose moments are `seconds` later."""
-    windows = [(begin + seconds, end + seconds) for begin, end in start.windows]
-    return Started(start.at + seconds, windows, start.end + seconds)
-
-
-def _moment(microseconds: int) -> float:
-    return microseconds / 1e6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample
 

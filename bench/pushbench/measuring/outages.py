@@ -11,7 +11,8 @@ from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import ServerSpec
 from pushbench.drivers.driver import Instance
 from pushbench.drivers.workers import NotKilled
-from pushbench.generator.load import LoadFailed, Started
+from pushbench.generator.events import Started
+from pushbench.generator.load import LoadFailed
 from pushbench.records.record import Finding, Outage, Schedule
 
 

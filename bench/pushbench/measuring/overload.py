@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pushbench.generator.load import Exceeded, LatencyLimit, Second, Started
+from pushbench.generator.events import Exceeded, Second, Started
+from pushbench.generator.load import LatencyLimit
 from pushbench.machine.sampling import Sample
 from pushbench.measuring.progress import LoadWatch
 from pushbench.records.capacity import AskedLimit

@@ -19,7 +19,7 @@ from typing import cast
 from pushbench.catalog.servers import Server
 from pushbench.drivers.driver import Build, Driver, Instance
 from pushbench.drivers.process import ProcessDriver
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import stats
 from pushbench.machine.sampling import Sample

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import format_elapsed, format_number, format_quantity

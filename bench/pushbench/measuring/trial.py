@@ -17,7 +17,8 @@ from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
-from pushbench.generator.load import Account, Generator, LatencyLimit, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.events import Second, Started
+from pushbench.generator.load import Account, Generator, LatencyLimit, LoadFailed, LoadPlan, playing
 from pushbench.generator.load import Load as PlayedLoad
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit

@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.judging.thresholds import Thresholds
 from pushbench.machine.sampling import Sample
 from pushbench.measuring.bounds import Limits, limits_of

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from math import ceil
 from typing import TypeVar
 
-from pushbench.generator.load import Started
+from pushbench.generator.events import Started
 from pushbench.machine.resources import Usage, between, most_of_known
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import RARE, WORST_SECOND

@@ -10,7 +10,8 @@ import pytest
 
 from pushbench.drivers.cluster_account import Heard, Meter, account_of, starts_here
 from pushbench.drivers.cluster_clocks import Compared, parse_compared, seen_by
-from pushbench.generator.load import Account, Started
+from pushbench.generator.events import Started
+from pushbench.generator.load import Account
 
 METER = Meter("server-1", "10.0.0.1:18080", 2.0)
 OTHER = Meter("server-2", "10.0.0.2:18080", 2.0)

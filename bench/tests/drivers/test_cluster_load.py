@@ -16,7 +16,8 @@ import pytest
 from pushbench.drivers import cluster_load, kubectl
 from pushbench.drivers.cluster_load import Beside, ClusterLoad, playing_in
 from pushbench.drivers.kubectl import Kubectl
-from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, Started
+from pushbench.generator.events import Second, Started
+from pushbench.generator.load import Generator, LoadFailed, LoadPlan
 from pushbench.records.record import Schedule, StagePlan
 from tests.samples import load_report, stage_report
 

@@ -6,7 +6,8 @@ import pytest
 
 from pushbench.drivers.cluster_account import Heard, account_of, starts_here
 from pushbench.drivers.kubelet import Coarse, Look, grain, looks_in
-from pushbench.generator.load import Account, Started
+from pushbench.generator.events import Started
+from pushbench.generator.load import Account
 
 AHEAD = 1_000_000.0
 METRICS = """\

@@ -19,7 +19,8 @@ from pushbench.drivers.lanes import in_lane
 from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.service import Running
 from pushbench.foundation.project import Project
-from pushbench.generator.load import Generator, LoadPlan, Second, Started, playing
+from pushbench.generator.events import Second, Started
+from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.machine.environment import physical_cores, split_cpus
 from pushbench.machine.ownership import only_run_on_machine
 from pushbench.machine.processes import raise_open_files

@@ -20,7 +20,8 @@ from pushbench.catalog.suites import find_suite
 from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build
 from pushbench.foundation.project import Project
-from pushbench.generator.load import Generator, LoadPlan, Second, Started, playing
+from pushbench.generator.events import Second, Started
+from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.machine.disturbance import stolen_seconds
 from pushbench.machine.environment import physical_cores, read_environment, split_cpus
 from pushbench.measuring.preparation import build_all, select_servers

@@ -15,17 +15,8 @@ import pytest
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
 from pushbench.generator import load as loading
-from pushbench.generator.load import (
-    Generator,
-    LatencyLimit,
-    LoadFailed,
-    LoadPlan,
-    RunningLoad,
-    Second,
-    Started,
-    playing,
-    segments,
-)
+from pushbench.generator.events import Second, Started
+from pushbench.generator.load import Generator, LatencyLimit, LoadFailed, LoadPlan, RunningLoad, playing, segments
 from pushbench.machine.procfs import read_stat
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Schedule, StagePlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample
 from pushbench.measuring.minute import SECONDS, Minute, latest

@@ -12,7 +12,8 @@ import pytest
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Composed, Process, ServerSpec
 from pushbench.drivers.workers import NotKilled
-from pushbench.generator.load import LoadFailed, Started
+from pushbench.generator.events import Started
+from pushbench.generator.load import LoadFailed
 from pushbench.measuring.outages import Outages, schedule_for, stopping
 from pushbench.records.load_report import Kill
 from pushbench.records.record import Outage, Schedule, StagePlan

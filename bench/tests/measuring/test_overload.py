@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.generator.load import Exceeded, LatencyLimit, Second, Started
+from pushbench.generator.events import Exceeded, Second, Started
+from pushbench.generator.load import LatencyLimit
 from pushbench.measuring.overload import Overload, Watched, watched
 from pushbench.measuring.progress import Unwatched
 from pushbench.records.capacity import AskedLimit

@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.measuring.progress import Follower, Lines, Terminal, conclusion
 from pushbench.measuring.trial import failed_trial
 from pushbench.records.record import Failure, Finding, PlannedTrial, Record, Schedule, StagePlan, Trial, Validity

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.judging.thresholds import Bound
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample

@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console, ConsoleDimensions
 
 from pushbench.cli.interrupting import drawable, watching
-from pushbench.generator.load import Second, Started
+from pushbench.generator.events import Second, Started
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.measuring.progress import Terminal
 from pushbench.measuring.watching import Drawn

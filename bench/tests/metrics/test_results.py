@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pushbench.generator.load import Started
+from pushbench.generator.events import Started
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import metrics_of
 from pushbench.metrics.results import Window, resources, stage_result, timeline, windows

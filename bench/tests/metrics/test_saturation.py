@@ -10,7 +10,8 @@ import pytest
 
 from pushbench.building.builds import build_generator
 from pushbench.foundation.project import Project
-from pushbench.generator.load import Generator, LoadPlan, Started, playing
+from pushbench.generator.events import Started
+from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.machine.disturbance import stolen_seconds
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.resources import Tree
