@@ -213,6 +213,7 @@ def machine(at: float, **changed: Any) -> Machine:
         "steal_seconds": 0.0,
         "idle_seconds": 0.0,
         "taken_seconds": 0.0,
+        "own_seconds": 0.0,
         "swapped_bytes": 0,
         "throttled": 0,
         "clock_offset_seconds": 1.7e9,

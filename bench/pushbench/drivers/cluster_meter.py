@@ -195,6 +195,7 @@ def _machine(around: Sequence[tuple[Reading, Reading, float]], at: float) -> Mac
         steal_seconds=max(_between(before.steal, after.steal, part) for before, after, part in around) / 1e6,
         idle_seconds=0.0,
         taken_seconds=0.0,
+        own_seconds=0.0,
         swapped_bytes=max(each.swapped_bytes for each in one),
         throttled=0,
         clock_offset_seconds=one[0].realtime / 1e6,

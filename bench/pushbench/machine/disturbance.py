@@ -32,6 +32,8 @@ class Machine:
     taken_seconds: float
     """user time on the server's CPUs, less that of the run's processes: only its change has a meaning. It is a lower
     bound: a process of the run may have been on another CPU"""
+    own_seconds: float
+    """user and system time of the run's processes that use the server's CPUs"""
     swapped_bytes: int
     throttled: int
     """periods in which our cgroup, or one above it, was stopped for using up its CPU quota"""
@@ -51,17 +53,16 @@ def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Coll
     times = _times_of_cpus()
     used = [times[cpu] for cpu in {*cpus.server, *cpus.generator} if cpu in times]
     servers = [times[cpu] for cpu in cpus.server if cpu in times]
-    own_user = sum(
-        stat.user_seconds + stat.children_user_seconds
-        for stat in everyone
-        if stat.pid in own and stat.pid not in elsewhere
-    )
+    ours = [stat for stat in everyone if stat.pid in own and stat.pid not in elsewhere]
+    own_user = sum(stat.user_seconds + stat.children_user_seconds for stat in ours)
+    own_system = sum(stat.system_seconds + stat.children_system_seconds for stat in ours)
     pages = keyed_numbers(read("/proc/vmstat") or "")
     return Machine(
         at=time.monotonic(),
         steal_seconds=sum(cpu.steal for cpu in used),
         idle_seconds=sum(cpu.idle for cpu in servers),
         taken_seconds=sum(cpu.user for cpu in servers) - own_user,
+        own_seconds=own_user + own_system,
         swapped_bytes=(pages.get("pswpin", 0) + pages.get("pswpout", 0)) * PAGE_BYTES,
         throttled=max((_throttled(path) for path in _cpu_stat_files()), default=0),
         clock_offset_seconds=_clock_offset(),

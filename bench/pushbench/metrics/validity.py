@@ -257,7 +257,10 @@ def _taken_cpu(stage: int, window: Window, cpus: int) -> Iterator[Finding]:
         return
     begin, end = borders
     whole = (end.at - begin.at) * cpus
-    taken, idle = (end.taken_seconds - begin.taken_seconds) / whole, (end.idle_seconds - begin.idle_seconds) / whole
+    idle, own = (end.idle_seconds - begin.idle_seconds) / whole, (end.own_seconds - begin.own_seconds) / whole
+    # The kernel scales the user and system time of a process by its ticks since it began (`cputime_adjust` of
+    # kernel/sched/cputime.c), so in one window the user time may be wrong. The sum of both is exact.
+    taken = min((end.taken_seconds - begin.taken_seconds) / whole, 1 - idle - own)
     waited = (waited_for_cpu((window.begin, window.end)) or 0.0) / whole
     if taken > TAKEN_MOST and (idle < IDLE_ENOUGH or waited > WAITED_MOST):
         harm = f"{_percent(idle)} was idle" if idle < IDLE_ENOUGH else f"the server waited {_percent(waited)} of it"

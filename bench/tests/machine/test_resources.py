@@ -225,20 +225,21 @@ def test_what_others_take_of_the_servers_cpus_is_counted() -> None:
     burn = "end = time.monotonic() + 0.5\nwhile time.monotonic() < end: pass"
     burning = python(f"import os, time\nos.sched_setaffinity(0, {{{cpu}}})\n{TELL}\n{burn}\n{TELL}\ninput()")
 
-    def look() -> tuple[float, float, float]:
-        """The process's own count, and the CPU time taken with and without it."""
+    def look() -> tuple[float, float, float, float]:
+        """The process's own count, the CPU time taken with and without it, and the time of the run's processes."""
         assert burning.stdout
         told, everyone = float(burning.stdout.readline()), list(stats())
         with_it, without = (
-            read_machine(everyone, own, set(), CpuSplit([cpu], [cpu])).taken_seconds for own in (set(), {burning.pid})
+            read_machine(everyone, own, set(), CpuSplit([cpu], [cpu])) for own in (set(), {burning.pid})
         )
-        return told, with_it, without
+        return told, with_it.taken_seconds, without.taken_seconds, without.own_seconds
 
     before, after = look(), look()
     burning.communicate("\n")
-    used, taken, others = (later - earlier for earlier, later in zip(before, after, strict=True))
+    used, taken, others, own = (later - earlier for earlier, later in zip(before, after, strict=True))
     assert taken > used / 2 > 0.01
     assert taken - others == pytest.approx(used, abs=0.05)
+    assert own == pytest.approx(used, abs=0.05)
 
 
 @pytest.mark.parametrize("program", [""], indirect=True)

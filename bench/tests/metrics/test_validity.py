@@ -112,6 +112,7 @@ def test_a_disturbed_machine_is_told(changed: dict[str, Any], told: str) -> None
         {"steal_seconds": 0.2},
         {"taken_seconds": 2.4, "idle_seconds": 0.7, "waited": 0.5},  # the server got the CPU that it needed
         {"taken_seconds": 0.5, "idle_seconds": 3.6, "waited": 6.0},  # its threads waited for each other
+        {"taken_seconds": 2.4, "own_seconds": 11.4, "idle_seconds": 0.12},  # no CPU was left for others to take
         {"taken_seconds": 0.5},  # the usual share of the machine's small processes
         {"swapped_bytes": 500_000},
         {"clock_offset_seconds": 1.7e9 + 0.001},
