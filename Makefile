@@ -98,16 +98,16 @@ bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs tak
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/judging/test_judge_speed.py
 
 capacity-truth: $(DEV)/stamp ## find set capacities of servers: two hours (KIND=rate, clients, bytes, pause or twice)
-	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_capacity_truth.py \
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/capacity/test_capacity_truth.py \
 		$(if $(KIND),-k "$(KIND)")
 
 explain-truth: $(DEV)/stamp ## put a burn into one function of four servers, and see it named (SERVER=go: one)
-	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_explain_truth.py \
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/comparing/test_explain_truth.py \
 		$(if $(SERVER),-k "$(SERVER)")
 
 bisect-truth: $(DEV)/stamp ## find a regression of 15 % in 40 commits, five times half an hour (SEARCHES=1: once)
 	cd bench && $(if $(SEARCHES),SEARCHES=$(SEARCHES)) ../$(BIN)/python -m pytest -q -s -m measurement \
-		tests/measuring/test_bisect_truth.py
+		tests/comparing/test_bisect_truth.py
 
 screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at, and those of the README
 	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures

@@ -11,9 +11,9 @@ from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.project import Project
 from pushbench.measuring import preparation, run
 from pushbench.measuring.common import Options
-from pushbench.measuring.progress import Follower
 from pushbench.measuring.run import RunRequest
 from pushbench.records.record import PlannedTrial, Record, Trial
+from pushbench.watching.progress import Follower
 from tests.support import fake_generator
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)

@@ -13,6 +13,8 @@ from pushbench.calibration.catalogue import SOUND, WAYS, Catalogue, CatalogueFau
 from pushbench.calibration.faulty_server import FaultyServer
 from pushbench.calibration.sightings import FaultResults, Sighting, read_results, said_by_rules, said_by_verdict
 from pushbench.catalog.suites import find_suite
+from pushbench.comparing.campaign import Budget
+from pushbench.comparing.compare import CompareRequest, compare
 from pushbench.conformance.side_by_side import Watch as RulesWatch
 from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build
@@ -20,13 +22,11 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
-from pushbench.measuring.campaign import Budget
 from pushbench.measuring.common import Options, holding
-from pushbench.measuring.compare import CompareRequest, compare
 from pushbench.measuring.preparation import build_each, select_servers
-from pushbench.measuring.progress import Watch
 from pushbench.measuring.run import RunRequest, run
 from pushbench.measuring.verifying import Built, verify_built
+from pushbench.watching.progress import Watch
 
 PROCESS = DriverChoice("process")
 

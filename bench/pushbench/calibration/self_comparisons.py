@@ -14,6 +14,8 @@ from pushbench.calibration.faults import ALIKE, APART, REBUILT, Fault
 from pushbench.calibration.meaningless import BASES, CHANGES, Change, is_read
 from pushbench.catalog.servers import select
 from pushbench.catalog.suites import Suite, find_suite
+from pushbench.comparing.arms import Arm, Arms, prepare_arms
+from pushbench.comparing.campaign import Budget, Campaign
 from pushbench.drivers.driver import Build
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
@@ -22,8 +24,6 @@ from pushbench.foundation.project import Project
 from pushbench.foundation.trees import commit_with, content_at
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring import preparation
-from pushbench.measuring.arms import Arm, Arms, prepare_arms
-from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import (
     ARMS_APART,
@@ -35,9 +35,9 @@ from pushbench.measuring.common import (
     require_no_cluster,
 )
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.progress import Watch
 from pushbench.measuring.sides import Side, side_of
 from pushbench.records.record import Comparison, Record
+from pushbench.watching.progress import Watch
 
 MOST_BYTES = 1 << 20
 """of a source file"""

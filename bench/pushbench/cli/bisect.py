@@ -26,7 +26,7 @@ from pushbench.cli.options import (
 from pushbench.foundation.errors import EXIT_PASS, EXIT_UNDECIDED
 
 if TYPE_CHECKING:
-    from pushbench.measuring.bisection import Bisection
+    from pushbench.comparing.bisection import Bisection
 
 _EXAMPLES = examples(
     "./pushbench bisect --good v1.2 --bad main --server node-ws",
@@ -81,9 +81,9 @@ def bisect(
     Exit code: 0 found, 2 usage or configuration error, 3 not decided, or no regression between the two.
     """
     from pushbench.cli.conclusion import thresholds_of
+    from pushbench.comparing import bisect as bisecting
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.project import Project
-    from pushbench.measuring import bisect as bisecting
     from pushbench.measuring.common import Interrupted, Options
 
     project = Project.current(out)

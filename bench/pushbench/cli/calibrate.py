@@ -27,8 +27,8 @@ from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.catalog.suites import Suite
-    from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
+    from pushbench.watching.progress import Follower
 
 _MEASURE = examples(
     "./pushbench calibrate measure node-ws",
@@ -111,9 +111,9 @@ def measure_judge(
     from pushbench.calibration.faults import parse_fault
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
+    from pushbench.comparing.campaign import Budget
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.project import Project
-    from pushbench.measuring.campaign import Budget
     from pushbench.measuring.common import Options
 
     project = Project.current(out)

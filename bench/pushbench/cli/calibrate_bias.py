@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
     from pushbench.judging.thresholds import Thresholds
     from pushbench.measuring.common import Options
-    from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record, Schedule
+    from pushbench.watching.progress import Follower
 
 BIAS = examples(
     "./pushbench calibrate bias go node-ws",
@@ -164,7 +164,7 @@ def _compare(
 
     from pushbench.calibration.faults import Fault
     from pushbench.calibration.self_comparisons import CalibrationRequest, calibrate
-    from pushbench.measuring.campaign import Budget
+    from pushbench.comparing.campaign import Budget
     from pushbench.measuring.preparation import by_suite
 
     [suite] = by_suite(project, "", [wanted.server])

@@ -28,8 +28,8 @@ from pushbench.cli.options import (
 if TYPE_CHECKING:
     from pushbench.catalog.suites import Suite
     from pushbench.cli.conclusion import Conclusion
-    from pushbench.measuring.progress import Follower
     from pushbench.records.capacity import CapacityRecord
+    from pushbench.watching.progress import Follower
 
 StartsOption = Annotated[int, typer.Option("--starts", min=1, max=20, metavar="N", help="Fresh starts of each server.")]
 MaxTimeOption = Annotated[
@@ -73,12 +73,12 @@ def capacity(
 
     Exit code: 0 found, 1 a server failed or carries nothing, 2 usage or configuration error, 3 a lower bound only.
     """
+    from pushbench.capacity.finding import CapacityRequest, find_capacities
     from pushbench.cli.conclusion import exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.project import Project
     from pushbench.generator.needs import parse_addresses
-    from pushbench.measuring.capacity import CapacityRequest, find_capacities
     from pushbench.measuring.common import Options
 
     project = Project.current(out)
@@ -102,8 +102,8 @@ def capacity(
 
 def _measured(search: Callable[[Follower], CapacityRecord]) -> CapacityRecord:
     """Return the record of `search`. If the user interrupts it, print what is saved, and exit."""
+    from pushbench.capacity.finding import SearchInterrupted
     from pushbench.cli.interrupting import EXIT_INTERRUPTED, watching
-    from pushbench.measuring.capacity import SearchInterrupted
 
     try:
         with watching() as watch:

@@ -115,12 +115,12 @@ def compare(
     """
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
+    from pushbench.comparing import compare as comparing
+    from pushbench.comparing.campaign import Budget
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.errors import UserError
     from pushbench.foundation.project import Project
     from pushbench.generator.needs import parse_addresses
-    from pushbench.measuring import compare as comparing
-    from pushbench.measuring.campaign import Budget
     from pushbench.measuring.common import Options
 
     if accept and not head:

@@ -53,10 +53,10 @@ def explain(
     Judges nothing. Exit code: 0, or 2 if the server cannot be profiled here.
     """
     from pushbench.cli.conclusion import color, width
+    from pushbench.comparing import explaining
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.project import Project
     from pushbench.generator.needs import parse_addresses
-    from pushbench.measuring import explaining
     from pushbench.measuring.common import Options
     from pushbench.records.store import read_found
     from pushbench.reporting import report

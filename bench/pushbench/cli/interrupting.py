@@ -17,8 +17,8 @@ from pushbench.foundation.errors import EXIT_GAVE_WAY
 
 if TYPE_CHECKING:
     from pushbench.judging.thresholds import Thresholds
-    from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
+    from pushbench.watching.progress import Follower
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 
@@ -63,8 +63,8 @@ def watching(drawn: Thresholds | None = None) -> Iterator[Follower]:
 def _watch(drawn: Thresholds | None) -> Follower:
     from rich.console import Console
 
-    from pushbench.measuring.progress import Lines, Terminal
-    from pushbench.measuring.watching import Drawn
+    from pushbench.watching.drawing import Drawn
+    from pushbench.watching.progress import Lines, Terminal
 
     if drawn is not None:
         return Drawn(Console(stderr=True), drawn)

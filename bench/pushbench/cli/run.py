@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     from pushbench.catalog.suites import Suite
     from pushbench.cli.conclusion import Conclusion
-    from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
+    from pushbench.watching.progress import Follower
 
 LIVE_URL = "http://127.0.0.1:8428"  # VictoriaMetrics of compose/stack.yml
 

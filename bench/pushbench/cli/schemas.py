@@ -14,12 +14,12 @@ from pushbench.catalog.protocol_file import ProtocolFile
 from pushbench.catalog.servers import ServerFile
 from pushbench.catalog.suites import SuiteFile
 from pushbench.ci.doctor.finding import Diagnosis
+from pushbench.comparing.bisection import Bisection
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
 from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
-from pushbench.measuring.bisection import Bisection
 from pushbench.metrics.carrying import CapacityReport
 from pushbench.profiling.explanation import Explanation
 from pushbench.records.capacity import CapacityRecord

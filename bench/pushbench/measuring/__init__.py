@@ -1,6 +1,4 @@
-"""Runs, comparisons and searches for capacities, from the request to the record.
+"""Runs and their trials, from the request to the record: preparation, verification, load, outages, repeats.
 
-Preparation, trials, rounds, probes, progress and the live view are here.
-
-Nothing is judged or shown here; `judging` decides when to stop.
+Nothing is judged or shown here.
 """

@@ -32,14 +32,14 @@ from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
 from pushbench.measuring.alone import alone, is_kept_awake
 from pushbench.measuring.company import Company
-from pushbench.measuring.live import open_stream
-from pushbench.measuring.live_endpoint import Endpoint
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
 from pushbench.records.environment import Commit, Harness
 from pushbench.records.record import Cluster, Comparison, Elsewhere, Finding, PlannedTrial, Record, Skipped, Trial
+from pushbench.watching.live import open_stream
+from pushbench.watching.live_endpoint import Endpoint
+from pushbench.watching.progress import LoadWatch, SearchWatch, Watch
 
 ARMS_APART = "both arms of a comparison run on the same CPUs at the same time, but each pod has its own"
 GiveWay = Callable[[], str | None]

@@ -39,13 +39,13 @@ from pushbench.measuring.consenting import CEILING, elsewhere_of, needs_no_conse
 from pushbench.measuring.conversing import require_conversations
 from pushbench.measuring.plan import make_plan, trial_seconds
 from pushbench.measuring.preparation import Prepared, Selection
-from pushbench.measuring.progress import Watch
 from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
 from pushbench.records.environment import Environment
 from pushbench.records.record import Cluster, Elsewhere, Record, Trial
+from pushbench.watching.progress import Watch
 
 
 @dataclass(frozen=True)

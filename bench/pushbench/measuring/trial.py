@@ -29,14 +29,14 @@ from pushbench.measuring import storing
 from pushbench.measuring.company import Company
 from pushbench.measuring.following import not_followed
 from pushbench.measuring.listening import Listener
-from pushbench.measuring.live import Feed, Live, NotLive
 from pushbench.measuring.outages import Outages, schedule_for, stopping
-from pushbench.measuring.progress import LoadWatch
 from pushbench.metrics import results, validity
 from pushbench.metrics.told import Telling, within
 from pushbench.records.environment import Environment
 from pushbench.records.load_report import LoadReport, StageReport
 from pushbench.records.record import Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
+from pushbench.watching.live import Feed, Live, NotLive
+from pushbench.watching.progress import LoadWatch
 
 
 @dataclass(frozen=True)

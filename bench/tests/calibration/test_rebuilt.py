@@ -11,11 +11,11 @@ from pushbench.calibration.self_comparisons import CalibrationRequest, calibrate
 from pushbench.catalog.servers import read_servers
 from pushbench.cli.calibrate import add
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.comparing.campaign import Budget
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
 from pushbench.foundation.trees import commit_with
-from pushbench.measuring.campaign import Budget
 from pushbench.records import store
 from pushbench.records.record import Record
 from tests.comparisons import arms, compared

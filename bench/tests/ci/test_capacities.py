@@ -29,6 +29,7 @@ from pushbench.records import capacity_history
 from pushbench.records.capacity_history import append
 from pushbench.records.capacity_store import read_capacity
 from pushbench.reporting.comment import comment
+from tests.capacity.capacities import SEARCH as SEARCHED
 from tests.ci.budgets import LONG, SHORT, catalog_of, checkout, suites_of
 from tests.ci.double_issues import open_issues
 from tests.ci.events import push, read
@@ -37,7 +38,6 @@ from tests.ci.job_results import files, zipped
 from tests.ci.nights import left_by, taken_up
 from tests.ci.reported_runs import night
 from tests.ci.searches import BEFORE, LESS, SEARCH, artifact, planned, result_of, searched, write
-from tests.measuring.capacities import SEARCH as SEARCHED
 from tests.records.capacity_entries import THREE
 from tests.support import make_project
 

@@ -13,9 +13,9 @@ from pushbench.metrics.kept import entry_of
 from pushbench.records.capacity_history import append
 from pushbench.records.record import Failure
 from pushbench.reporting.capacities import render_capacities
+from tests.capacity.capacities import make_capacity_record, make_server, make_start
 from tests.cli.checkouts import Checkout
 from tests.factories import make_record, make_trial
-from tests.measuring.capacities import make_capacity_record, make_server, make_start
 from tests.records.capacity_entries import THREE, elsewhere, search
 
 LESS = ((4000, 4120), (4100, 4220), (4200, 4320))

@@ -17,13 +17,13 @@ from pushbench.catalog.servers import read_catalog
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.cli.first_run import NothingUsual
+from pushbench.comparing.campaign import Budget
+from pushbench.comparing.compare import CompareRequest, compare
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.yamlfile import read_yaml
-from pushbench.measuring.campaign import Budget
 from pushbench.measuring.common import Options
-from pushbench.measuring.compare import CompareRequest, compare
 from tests.support import FAKES, make_project
 from tests.tiny_runs import Notebook
 from tests.tiny_runs import no_real_generator as no_real_generator  # noqa: PLC0414 - a fixture

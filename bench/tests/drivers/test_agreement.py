@@ -28,9 +28,9 @@ from pushbench.generator.load import Generator
 from pushbench.machine.environment import physical_cores, read_environment, split_cpus
 from pushbench.machine.ownership import only_run_on_machine
 from pushbench.machine.processes import raise_open_files
-from pushbench.measuring.progress import Lines
 from pushbench.measuring.trial import Bench, run_trial
 from pushbench.records.record import PlannedTrial, Schedule, StagePlan
+from pushbench.watching.progress import Lines
 from tests.factories import make_record
 
 CHECKOUT = Project.current()

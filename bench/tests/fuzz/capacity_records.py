@@ -13,9 +13,9 @@ from pushbench.records.capacity import Start
 from pushbench.records.capacity_store import parse_capacity
 from pushbench.reporting.capacities import render_capacities
 from pushbench.reporting.judged_capacities import render_capacity_verdict
+from tests.capacity.capacities import make_capacity_record, make_server, make_start
 from tests.ci.searches import BEFORE
 from tests.fuzz.target import Target
-from tests.measuring.capacities import make_capacity_record, make_server, make_start
 
 
 def seed(starts: Sequence[Start]) -> bytes:

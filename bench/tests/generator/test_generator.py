@@ -25,12 +25,12 @@ from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.machine.disturbance import stolen_seconds
 from pushbench.machine.environment import physical_cores, read_environment, split_cpus
 from pushbench.measuring.preparation import build_all, select_servers
-from pushbench.measuring.progress import Lines
 from pushbench.measuring.trial import Bench, run_trial
 from pushbench.metrics.validity import STEAL_MOST
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import PlannedTrial, Schedule, StagePlan
 from pushbench.statistics.histogram import Latencies
+from pushbench.watching.progress import Lines
 from tests.factories import make_record
 
 pytestmark = pytest.mark.slow

@@ -10,11 +10,11 @@ import pytest
 
 from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.judging.verdict import Verdict, judge
-from pushbench.measuring.progress import conclusion
 from pushbench.records.history import entry_of
 from pushbench.records.record import Failure, Record, Skipped, Trial
 from pushbench.reporting.report import render_terminal
 from pushbench.site import runfile
+from pushbench.watching.progress import conclusion
 from tests.factories import (
     CLASSROOM,
     CLASSROOM_SCHEDULE,

@@ -8,8 +8,8 @@ from typing import Any
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
 from pushbench.records.environment import Environment
+from tests.capacity.capacities import make_capacity_record, make_server, make_start
 from tests.factories import make_record
-from tests.measuring.capacities import make_capacity_record, make_server, make_start
 
 COMMIT = make_record([]).commit
 

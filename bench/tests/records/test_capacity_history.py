@@ -15,8 +15,8 @@ from pushbench.records.capacity import CapacityRecord
 from pushbench.records.capacity_history import CapacityEntry
 from pushbench.records.record import Failure
 from pushbench.records.runs import past_of
+from tests.capacity.capacities import SEARCH, make_server, make_start
 from tests.factories import make_record, make_trial
-from tests.measuring.capacities import SEARCH, make_server, make_start
 from tests.records.capacity_entries import COMMIT, THREE, elsewhere, entry, kept, search
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "20261121T101500Z-1a2b3c.capacity.json"

@@ -13,7 +13,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.records import capacity_store
 from pushbench.records.capacity_store import is_capacity, read_capacity, write_capacity
 from pushbench.records.store import packed
-from tests.measuring.capacities import make_capacity_record, make_server, make_start
+from tests.capacity.capacities import make_capacity_record, make_server, make_start
 
 RECORD = make_capacity_record([make_server([make_start(1200, 1230)])])
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from pushbench.records.capacity import CapacityRecord, ServerCapacity, Start
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, Finding
+from tests.capacity.capacities import make_capacity_record, make_probe, make_server, make_start
 from tests.factories import ENVIRONMENT
-from tests.measuring.capacities import make_capacity_record, make_probe, make_server, make_start
 from tests.site.demo_setting import Demo, moment_of
 
 LOWER_BOUND = Finding(code="generator_cpu", message="it used 92 % of its CPU, above 80 %")

@@ -11,7 +11,7 @@ import pytest
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure
-from tests.measuring.capacities import SEARCH, make_capacity_record, make_probe, make_server, make_start
+from tests.capacity.capacities import SEARCH, make_capacity_record, make_probe, make_server, make_start
 from tests.reporting.shown_records import HOSTILE
 from tests.site.checkouts import Site
 

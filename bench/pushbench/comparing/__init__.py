@@ -1,0 +1,4 @@
+"""Comparisons of two arms, explanations of a difference, and bisections, from the request to the record.
+
+Nothing is judged here; `judging` decides when to stop.
+"""
