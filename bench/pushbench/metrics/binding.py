@@ -13,7 +13,7 @@ from pydantic import Field
 from pushbench.foundation.model import Document
 from pushbench.metrics.definitions import OF_CONNECTING, Unit, metrics_of
 from pushbench.metrics.units import format_number, format_quantity
-from pushbench.metrics.validity import CPUS_FULL, services_saturated
+from pushbench.metrics.validity import CPUS_FULL, SERVICES_AND_GENERATOR, services_saturated
 from pushbench.records.capacity import CapacityRecord, Probe
 from pushbench.records.vocabulary import Vocabulary
 
@@ -154,8 +154,14 @@ def _accepting(probe: Probe, record: CapacityRecord) -> Binding | None:
 
 
 def _idle(probe: Probe, record: CapacityRecord) -> str:
+    """What the server used, and its services and the generator together: those may be nearly full."""
     used, cpus = probe.metrics.get("cpu_cores"), len(record.environment.server_cpus)
-    return f"it used {'an unknown part' if used is None else format_number(used)} of {_cores(cpus)}"
+    server = f"it used {'an unknown part' if used is None else format_number(used)} of {_cores(cpus)}"
+    services, generator = (probe.metrics.get(name) for name in SERVICES_AND_GENERATOR)
+    if not services or generator is None:
+        return server
+    shared = _cores(len(record.environment.generator_cpus))
+    return f"{server}, its services and the generator {format_number(services + generator)} of {shared}"
 
 
 def _cores(number: int) -> str:

@@ -13,7 +13,7 @@ from pushbench.records.load_report import ReportedError
 from pushbench.records.record import Failure, Finding
 from pushbench.records.vocabulary import ORIGINAL, Told
 from pushbench.reporting.capacities import render_capacities
-from tests.measuring.capacities import SEARCH, make_capacity_record, make_probe, make_server, make_start
+from tests.capacity.capacities import SEARCH, make_capacity_record, make_probe, make_server, make_start
 
 FULL = {"cpu_cores": 1.9}
 
@@ -153,6 +153,16 @@ def test_a_server_that_falls_behind_with_time_left_has_a_queue() -> None:
         "deliveries out 9,000 of 10,400 /s; it used 0.30 of 2 cores",
     )
     assert found.reason == "it falls behind, deliveries out 9,000 /s, wanted 10,300 /s"
+
+
+def test_what_services_and_generator_used_is_told_of_a_server_with_time_left() -> None:
+    used = {"cpu_cores": 1.4, "services_cpu_cores": 1.0, "generator_cpu_cores": 0.72}
+    found = result([make_start(1000, 1030, metrics=used)])
+    assert found.binding
+    assert found.binding.resource == "unknown"
+    assert found.binding.sentence == (
+        "nothing measured was full; it used 1.40 of 2 cores, its services and the generator 1.72 of 2 cores"
+    )
 
 
 def test_refused_clients_are_named_with_what_they_saw() -> None:
