@@ -55,8 +55,9 @@ class Hint:
 def hint_of(starts: Sequence[Ended]) -> Hint | None:
     """Where to look, from the results of earlier starts; None if they do not show it.
 
-    A start that ran out of time carries at least its load. The edge is between the largest such load and the smallest
-    refused load above it. Without such a refusal, the used share of the server's busiest resource estimates the edge.
+    Starts that ran out of time do not count beside others, unless one carried more than all of those refused. Such a
+    start carries at least its load. The edge is between the largest such load and the smallest refused load above it.
+    Without such a refusal, the used share of the server's busiest resource estimates the edge.
     """
     hint = Hint(
         0.0,
@@ -65,10 +66,10 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
         slow=any(start.slow for start in starts),
     )
     exact = [start for start in starts if start.carried and start.end != "time"]
-    if exact:
+    most = max(starts, key=lambda start: start.carried, default=None)
+    if most and any(most.carried <= (start.refused or start.carried) for start in exact):
         middle = median_low(math.sqrt(start.carried * (start.refused or start.carried)) for start in exact)
         return replace(hint, load=middle)
-    most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
     low = most.carried

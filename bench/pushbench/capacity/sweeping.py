@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pushbench.capacity.asked import Ask, Asked, Sweep, SweepCost
-from pushbench.capacity.hinting import RESOLUTION
+from pushbench.capacity.hinting import RESOLUTION, Hint
 from pushbench.capacity.searching import (
     ANSWERS,
     CLOSE,
@@ -38,6 +38,8 @@ BELOW = 1
 FINE = 0.9 * RESOLUTION
 """between neighbouring loads, as a share. Loads are whole steps: with less than `RESOLUTION`, none of the gaps is
 wider than that"""
+STEP_MOST = 1.12
+"""factor between loads beyond the one that another start found: below `NEAR`, so the last two of them give a number"""
 
 
 def next_sweep(plan: Plan, asked: Sequence[Asked], left: float, cost: SweepCost) -> Sweep | Found:
@@ -124,7 +126,7 @@ def _loads(votes: Votes, step: Ask, most: int) -> list[int]:
     if hint:
         loads = _around(votes, most)
         if carried >= hint.load:
-            loads = [votes.whole(carried * votes.gallop(power)) for power in range(most)]
+            loads = _galloping(votes, carried, max(_finest(hint), math.sqrt(carried / hint.load)), most)
         low = step.load if step.first else carried
         return sorted({load for load in loads if load > low})
     if carried and votes.used(carried) > ROOM / 2 and not votes.climbed:
@@ -137,8 +139,23 @@ def _around(votes: Votes, most: int) -> list[int]:
     hint = votes.plan.hint
     if hint is None:
         return []
-    spread = 1 + hint.spread * FINE / RESOLUTION
-    return sorted({votes.whole(hint.load * spread**power) for power in range(-BELOW, most - BELOW)})
+    near = [votes.whole(hint.load * _finest(hint) ** power) for power in range(-BELOW, 1)]
+    return sorted({*near[:most], *_galloping(votes, hint.load, _finest(hint), most - len(near))})
+
+
+def _finest(hint: Hint) -> float:
+    """The factor between neighbouring loads close to the hint."""
+    return 1 + hint.spread * FINE / RESOLUTION
+
+
+def _galloping(votes: Votes, low: float, step: float, number: int) -> list[int]:
+    """Loads above `low`, the first one `step` times that: the distance to `low` doubles, as a ratio."""
+    loads: list[float] = []
+    ratio = step
+    for _ in range(number):
+        loads.append((loads[-1] if loads else low) * min(ratio, max(STEP_MOST, step)))
+        ratio = loads[-1] / low
+    return [votes.whole(load) for load in loads]
 
 
 def _between(votes: Votes, carried: int, refused: int, most: int) -> list[int]:

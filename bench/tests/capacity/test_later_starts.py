@@ -11,6 +11,7 @@ import pytest
 from pushbench.capacity.asked import Answer, Ask, Asked
 from pushbench.capacity.hinting import RESOLUTION, Ended, Hint, hint_of
 from pushbench.capacity.searching import Found, Plan, next_ask
+from pushbench.capacity.sweeping import STEP_MOST
 from pushbench.capacity.warming import REPEATS_MOST, warms
 from tests.capacity.simulated_searches import AMPLE, PLAN, SWEEPS, cost, noisy, of_clients, search, starts
 
@@ -201,6 +202,23 @@ def test_a_start_that_ran_out_of_time_does_not_say_where_to_look_if_another_one_
     assert hint_of([Ended(0, 10, "limit"), Ended(636, None, "time")]) == Hint(636)
     assert hint_of([Ended(0, 10, "limit")]) is None
     assert hint_of([]) is None
+
+
+def test_a_start_that_ran_out_of_time_counts_if_it_carried_more_than_the_others_refused() -> None:
+    cold, warm = Ended(5750, 6610, "limit"), Ended(7270, None, "time", 0.9)
+    assert hint_of([cold, warm]) == hint_of([warm])
+    as_much = Ended(6610, None, "time", 0.9)
+    assert hint_of([cold, as_much]) == hint_of([cold])
+
+
+def test_later_starts_that_carry_more_than_the_first_one_refused_find_their_limit_in_little_time() -> None:
+    capacity, cold = 7000, 4900
+    found = [search(of_clients(cold), SWEEPS, capacity=cold).ended]
+    for _ in range(2):
+        plan = replace(SWEEPS, hint=hint_of(found))
+        found.append(search(of_clients(capacity), plan, seconds=30, capacity=capacity).ended)
+    assert [each.end for each in found] == ["limit"] * 3
+    assert [each.carried for each in found[1:]] == [pytest.approx(capacity, rel=STEP_MOST - 1)] * 2
 
 
 def test_the_edge_is_looked_for_between_what_was_carried_and_refused() -> None:

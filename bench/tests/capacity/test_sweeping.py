@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from pushbench.capacity.asked import Answer, Asked, Sweep
 from pushbench.capacity.hinting import RESOLUTION, Ended, Hint, hint_of
-from pushbench.capacity.searching import Found
+from pushbench.capacity.searching import NEAR, Found
 from pushbench.capacity.sweeping import next_sweep
 from tests.capacity.simulated_searches import AMPLE, PLAN, SWEEPS, Search, cost_of, of_clients, search, starts
 
@@ -134,6 +135,23 @@ def test_a_later_start_does_not_believe_the_earlier_one(capacity: int) -> None:
     done = search(of_clients(capacity), replace(SWEEPS, hint=Hint(2000)))
     assert done.found.carried == pytest.approx(capacity, rel=RESOLUTION)
     assert done.found.confirmed
+
+
+@pytest.mark.parametrize(
+    ("carried", "loads"),
+    [
+        ([], [1000, 1950, 2000, 2050, 2110, 2220, 2480]),
+        ([1000, 1950, 2000], [2050, 2110, 2220, 2480, 2770, 3100]),
+        ([1000, 2480], [2760, 3080, 3440, 3860, 4320, 4840]),
+    ],
+    ids=["around it", "from there on", "far beyond it"],
+)
+def test_beyond_the_hint_the_loads_of_a_sweep_gallop(carried: list[int], loads: list[int]) -> None:
+    asked = known(*((load, "carried") for load in carried))
+    sweep = next_sweep(replace(SWEEPS, hint=Hint(2000)), asked, AMPLE, cost_of)
+    assert not isinstance(sweep, Found)
+    assert [ask.load for ask in sweep] == loads
+    assert all(after < NEAR * before for before, after in pairwise(loads) if before >= 2000)
 
 
 def test_a_server_that_has_to_warm_up_is_asked_one_load_at_first() -> None:
