@@ -149,7 +149,8 @@ def _finest(hint: Hint) -> float:
 
 
 def _galloping(votes: Votes, low: float, step: float, number: int) -> list[int]:
-    """Loads above `low`, the first one `step` times that: the distance to `low` doubles, as a ratio."""
+    """Loads above `low`. The first is `step` times `low`, and the distance to `low` doubles, as a ratio, in steps of at
+    most `STEP_MOST` or `step`."""
     loads: list[float] = []
     ratio = step
     for _ in range(number):
