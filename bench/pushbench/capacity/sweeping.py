@@ -149,12 +149,12 @@ def _finest(hint: Hint) -> float:
 
 
 def _galloping(votes: Votes, low: float, step: float, number: int) -> list[int]:
-    """Loads above `low`. The first is `step` times `low`, and the distance to `low` doubles, as a ratio, in steps of at
-    most `STEP_MOST` or `step`."""
+    """Loads above `low`. The first is `step` times `low`. Then the distance to `low` doubles, as a ratio. No step is
+    larger than `STEP_MOST`."""
     loads: list[float] = []
     ratio = step
     for _ in range(number):
-        loads.append((loads[-1] if loads else low) * min(ratio, max(STEP_MOST, step)))
+        loads.append((loads[-1] if loads else low) * min(ratio, STEP_MOST))
         ratio = loads[-1] / low
     return [votes.whole(load) for load in loads]
 

@@ -154,6 +154,14 @@ def test_beyond_the_hint_the_loads_of_a_sweep_gallop(carried: list[int], loads: 
     assert all(after < NEAR * before for before, after in pairwise(loads) if before >= 2000)
 
 
+def test_no_step_of_a_sweep_beyond_an_uncertain_hint_is_too_wide_for_a_number() -> None:
+    sweep = next_sweep(replace(SWEEPS, hint=Hint(2000, spread=0.4)), [], AMPLE, cost_of)
+    assert not isinstance(sweep, Found)
+    around = [ask.load for ask in sweep if ask.load >= 2000]
+    assert len(around) > 1
+    assert all(after < NEAR * before for before, after in pairwise(around))
+
+
 def test_a_server_that_has_to_warm_up_is_asked_one_load_at_first() -> None:
     plan = replace(SWEEPS, hint=Hint(3000, cold=True))
     sweep = next_sweep(plan, [], 300.0, cost_of)

@@ -155,14 +155,19 @@ def test_a_server_that_falls_behind_with_time_left_has_a_queue() -> None:
     assert found.reason == "it falls behind, deliveries out 9,000 /s, wanted 10,300 /s"
 
 
-def test_what_services_and_generator_used_is_told_of_a_server_with_time_left() -> None:
-    used = {"cpu_cores": 1.4, "services_cpu_cores": 1.0, "generator_cpu_cores": 0.72}
+@pytest.mark.parametrize(
+    ("services", "told"),
+    [
+        (1.0, "it used 1.40 of 2 cores, its services and the generator 1.72 of 2 cores"),
+        (0.0, "it used 1.40 of 2 cores"),
+    ],
+    ids=["with services", "without"],
+)
+def test_what_services_and_generator_used_is_told_of_a_server_with_time_left(services: float, told: str) -> None:
+    used = {"cpu_cores": 1.4, "services_cpu_cores": services, "generator_cpu_cores": 0.72}
     found = result([make_start(1000, 1030, metrics=used)])
     assert found.binding
-    assert found.binding.resource == "unknown"
-    assert found.binding.sentence == (
-        "nothing measured was full; it used 1.40 of 2 cores, its services and the generator 1.72 of 2 cores"
-    )
+    assert (found.binding.resource, found.binding.sentence) == ("unknown", f"nothing measured was full; {told}")
 
 
 def test_refused_clients_are_named_with_what_they_saw() -> None:
