@@ -15,6 +15,8 @@ SEAT_SECONDS = 10.0
 """How long a seat is kept, and a room without players."""
 EARLY, LATE = 0.9, 0.6
 """Seconds before the end of that time, when a seat is still kept, and after it, when it is free."""
+PREPARING = 2.0
+"""Seconds before that in which players connect and are matched: they have to join while the seat is still kept."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +50,16 @@ async def seats_and_rooms_are_kept_for_ten_seconds(clients: Clients) -> AsyncGen
     if kept.seconds_left < 0:  # other rules have taken long
         kept = await Kept.given(clients)
     length, room = kept.length, kept.room
-    await asyncio.sleep(kept.seconds_left)
-    present = await together(clients.player() for _ in range(SEATS - 1))
+    await asyncio.sleep(kept.seconds_left - PREPARING)
+    *present, late = await together(clients.player() for _ in range(SEATS))
     for player in present:
         if await clients.match(player.user, length) != room:
             raise Mismatch("the room that waits for players", "another room")
+    await asyncio.sleep(kept.seconds_left)
     for player in present:
         await player.join(room)
-    late = await clients.player()
     await late.is_turned_away(room, "a room whose last seat is kept for another player")
-    await asyncio.sleep(EARLY + LATE)
+    await asyncio.sleep(kept.seconds_left + EARLY + LATE)
     if await clients.match(late.user, length) != room:
         raise Mismatch(f"a seat that is free again after {SEAT_SECONDS:g} s", "another room")
     await late.join(room)
