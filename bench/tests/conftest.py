@@ -102,7 +102,7 @@ def undisturbed_machine(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
     def calm(*arguments: Any) -> Machine:
         seen = read_machine(*arguments)
-        seen = replace(seen, steal_seconds=0.0, taken_seconds=0.0)
+        seen = replace(seen, steal_seconds=0.0, taken_seconds=0.0, memory_threads={})
         return replace(seen, throttled=0, swapped_bytes=0, clock_offset_seconds=0.0)
 
     monkeypatch.setattr(sampling, "read_machine", calm)

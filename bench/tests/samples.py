@@ -219,6 +219,7 @@ def machine(at: float, **changed: Any) -> Machine:
         "clock_offset_seconds": 1.7e9,
         "frequency_hz": 2e9,
         "others": {},
+        "memory_threads": {},
     }
     return Machine(at=at, **(values | changed))
 

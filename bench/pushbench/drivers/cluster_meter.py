@@ -201,6 +201,7 @@ def _machine(around: Sequence[tuple[Reading, Reading, float]], at: float) -> Mac
         clock_offset_seconds=one[0].realtime / 1e6,
         frequency_hz=None,
         others={},
+        memory_threads={},
     )
 
 

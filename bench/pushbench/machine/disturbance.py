@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,8 @@ from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, read
 
 PAGE_BYTES = 4096
 KERNEL_THREADS = 2  # the pid of kthreadd, the parent of them all
+MEMORY_THREADS = ("kcompactd", "kdamond", "khugepaged", "ksmd", "kswapd")
+"""how the commands of the kernel's threads begin that manage memory (Documentation/admin-guide/mm of the kernel)"""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,10 @@ class Machine:
     frequency_hz: float | None
     """mean over the server's CPUs; None if the machine does not report it"""
     others: Mapping[tuple[int, str], float]
-    """CPU seconds of every process outside the run, by (pid, command); without the kernel's threads, which work on
-    behalf of the processes that send and receive"""
+    """CPU seconds of every process outside the run, by (pid, command); without the kernel's threads, most of which work
+    on behalf of the processes that send and receive"""
+    memory_threads: Mapping[tuple[int, str], float]
+    """CPU seconds of the kernel's threads that manage memory, by (pid, command)"""
 
 
 def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Collection[int], cpus: CpuSplit) -> Machine:
@@ -67,12 +71,17 @@ def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Coll
         throttled=max((_throttled(path) for path in _cpu_stat_files()), default=0),
         clock_offset_seconds=_clock_offset(),
         frequency_hz=_frequency(cpus.server),
-        others={
-            (stat.pid, stat.command): stat.user_seconds + stat.system_seconds
-            for stat in everyone
-            if stat.pid not in own and KERNEL_THREADS not in (stat.pid, stat.parent)
-        },
+        others=_cpu_seconds(
+            stat for stat in everyone if stat.pid not in own and KERNEL_THREADS not in (stat.pid, stat.parent)
+        ),
+        memory_threads=_cpu_seconds(
+            stat for stat in everyone if stat.parent == KERNEL_THREADS and stat.command.startswith(MEMORY_THREADS)
+        ),
     )
+
+
+def _cpu_seconds(processes: Iterable[Stat]) -> dict[tuple[int, str], float]:
+    return {(stat.pid, stat.command): stat.user_seconds + stat.system_seconds for stat in processes}
 
 
 def stolen_seconds() -> float:

@@ -5,7 +5,7 @@ A server's own fault is its result and never makes a trial invalid. docs/method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pushbench.machine.disturbance import Machine
 from pushbench.metrics.definitions import Unit
@@ -64,6 +64,8 @@ FREQUENCY_STEP_WARN = 0.10
 """between the slowest and the fastest look at the server's CPUs"""
 OTHER_PROCESS_WARN = 0.10
 """of a core, by one process outside the run"""
+MEMORY_THREAD_WARN = 0.01
+"""of a core: such a thread may keep a CPU for tens of milliseconds at once, so 1 % of the time is in the p99"""
 
 
 def judge(
@@ -93,6 +95,7 @@ def judge(
         warnings += _services(index, result, len(environment.generator_cpus))
         warnings += _connect_failures(index, report)
         warnings += _other_processes(index, window)
+        warnings += _memory_threads(index, window)
     return Validity(valid=not reasons, reasons=reasons, warnings=warnings)
 
 
@@ -312,15 +315,32 @@ def _connect_failures(stage: int, report: StageReport) -> Iterator[Finding]:
 
 
 def _other_processes(stage: int, window: Window) -> Iterator[Finding]:
+    for pid, command, cores in _cores(window, lambda machine: machine.others):
+        if cores > OTHER_PROCESS_WARN:
+            message = f"{command} (pid {pid}) used {_percent(cores)} of a core meanwhile"
+            yield Finding(code="other_process", message=message, stage=stage)
+
+
+def _memory_threads(stage: int, window: Window) -> Iterator[Finding]:
+    for _, command, cores in _cores(window, lambda machine: machine.memory_threads):
+        if cores > MEMORY_THREAD_WARN:
+            message = (
+                f"the kernel's {command}, which manages memory, used {_percent(cores)} of a core: it may keep a CPU "
+                "for milliseconds at once, and p95 and p99 contain them"
+            )
+            yield Finding(code="memory_thread", message=message, stage=stage)
+
+
+def _cores(
+    window: Window, of: Callable[[Machine], Mapping[tuple[int, str], float]]
+) -> Iterator[tuple[int, str, float]]:
+    """The pid, the command and the cores of each process that these counters have."""
     borders = _machines(window)
     if borders is None:
         return
     begin, end = borders
-    for (pid, command), seconds in end.others.items():
-        cores = (seconds - begin.others.get((pid, command), 0.0)) / (end.at - begin.at)
-        if cores > OTHER_PROCESS_WARN:
-            message = f"{command} (pid {pid}) used {_percent(cores)} of a core meanwhile"
-            yield Finding(code="other_process", message=message, stage=stage)
+    for (pid, command), seconds in of(end).items():
+        yield pid, command, (seconds - of(begin).get((pid, command), 0.0)) / (end.at - begin.at)
 
 
 def _frequency_steps(windows: Iterable[Window]) -> Iterator[Finding]:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.machine.disturbance import read_machine
+from pushbench.machine.disturbance import KERNEL_THREADS, read_machine
 from pushbench.machine.environment import CpuSplit
-from pushbench.machine.procfs import stats
+from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, parse_stat, stats
 from pushbench.machine.resources import Tree, Usage, between
 from pushbench.machine.sampling import Sampler, Watched
 
@@ -213,6 +213,17 @@ def test_the_machine_tells_what_it_can_and_invents_nothing() -> None:
     assert machine.frequency_hz is None or machine.frequency_hz > 1e8
     assert os.getpid() not in {pid for pid, _ in machine.others}
     assert machine.clock_offset_seconds == pytest.approx(time.time() - time.monotonic(), abs=0.01)
+
+
+def test_of_the_kernels_threads_only_those_that_manage_memory_are_told() -> None:
+    def thread(pid: int, command: str, parent: int = KERNEL_THREADS) -> Stat:
+        """A line of /proc/<pid>/stat whose process used 1.5 s of system time."""
+        return parse_stat(f"{pid} ({command}) S {parent} 0 0 0 -1 0 0 0 0 0 0 150 0 0 20 0 1 0 7")
+
+    everyone = [thread(77, "kdamond.0"), thread(14, "ksoftirqd/0"), thread(99, "kswapd-like", parent=1)]
+    machine = read_machine(everyone, set(), set(), CpuSplit([0], [0]))
+    assert machine.memory_threads == {(77, "kdamond.0"): 150 / TICKS_PER_SECOND}
+    assert machine.others == {(99, "kswapd-like"): 150 / TICKS_PER_SECOND}
 
 
 TELL = "print(os.times().user, flush=True)"
