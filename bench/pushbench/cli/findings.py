@@ -48,7 +48,8 @@ def findings(
     """Write the table of all servers.
 
     The table is made from compact records of one environment, and stands between two markers in the file. Records of
-    another environment are refused, because one ranking cannot have both.
+    another environment are refused, because one ranking cannot have both. Runs of an earlier day, in the folder
+    `earlier` of the records, stand beside: the table says how many pairs of servers both days order alike.
 
     Exit code: 0 written, 1 --check and the file would change, 2 usage or configuration error.
     """

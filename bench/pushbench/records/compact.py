@@ -1,11 +1,12 @@
 """Compact records: the part of runs and searches that a table of all servers needs, in a folder for a repository.
 
-`<suite>-<record id>.json` for a run, `<suite>-<record id>.capacity.json` for a search. A few kilobytes each.
+`<suite>-<record id>.json` for a run, `<suite>-<record id>.capacity.json` for a search. A few kilobytes each. The folder
+`earlier` in it has the runs of another day, which the newer ones are compared with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -20,6 +21,7 @@ from pushbench.records.environment import Environment, Slug
 from pushbench.records.record import Instant, Parameters
 
 SUFFIX, OF_CAPACITY = ".json", ".capacity.json"
+EARLIER = "earlier"
 LARGEST_BYTES = 1 << 20
 
 Read = TypeVar("Read", bound=Document)
@@ -71,6 +73,8 @@ class Kept:
 
     runs: Sequence[CompactRun]
     capacities: Sequence[CompactCapacity]
+    earlier: Sequence[CompactRun] = ()
+    """the runs of another day"""
 
     @property
     def suites(self) -> list[str]:
@@ -94,10 +98,19 @@ def read_kept(folder: Path) -> Kept:
         hint = "`./pushbench findings --add latest` keeps the newest run"
         raise UserError("there is no compact record", where=str(folder), hint=hint)
     searches = [_read(path, CompactCapacity) for path in paths if path.name.endswith(OF_CAPACITY)]
-    runs = [_read(path, CompactRun) for path in paths if not path.name.endswith(OF_CAPACITY)]
-    kept = Kept(sorted(runs, key=lambda run: run.record), sorted(searches, key=lambda search: search.entry.record))
+    kept = Kept(
+        runs=_runs(paths),
+        capacities=sorted(searches, key=lambda search: search.entry.record),
+        earlier=_runs((folder / EARLIER).glob(f"*{SUFFIX}")),
+    )
     _require_one_environment(folder, kept)
     return kept
+
+
+def _runs(paths: Iterable[Path]) -> list[CompactRun]:
+    """The runs among these files, the oldest first."""
+    runs = [_read(path, CompactRun) for path in paths if not path.name.endswith(OF_CAPACITY)]
+    return sorted(runs, key=lambda run: run.record)
 
 
 def _write(path: Path, document: Document) -> Path:
@@ -127,7 +140,7 @@ def _require_one_environment(folder: Path, kept: Kept) -> None:
 
 
 def _environments(kept: Kept) -> Iterator[tuple[str, Environment]]:
-    yield from ((run.record, run.environment) for run in kept.runs)
+    yield from ((run.record, run.environment) for run in (*kept.runs, *kept.earlier))
     yield from ((search.entry.record, search.environment) for search in kept.capacities)
 
 

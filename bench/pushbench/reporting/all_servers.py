@@ -1,24 +1,22 @@
 """The table of all servers, one for each suite, from compact records of one environment: Markdown. Pure.
 
-Places are those of the ranking (`statistics/ties`). Trials of several runs are combined if a server has the same build
-in them; of two builds, the newer one counts.
+With runs of an earlier day, each server's value and place of that day stand beside its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from pushbench.foundation.errors import UserError
 from pushbench.metrics.definitions import in_sentence
 from pushbench.metrics.units import format_number
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
-from pushbench.records.compact import CompactRun, CompactServer, Kept
+from pushbench.records.compact import CompactRun, Kept
 from pushbench.records.environment import Environment
 from pushbench.reporting.markdown import escape, wrapped
 from pushbench.reporting.ranking import basis
-from pushbench.statistics import ties
+from pushbench.reporting.standings import Standing, Standings, agreement, require_one_load, standings
 
 BEGIN = "<!-- all servers: written by `./pushbench findings`, do not edit -->"
 END = "<!-- all servers: end -->"
@@ -43,71 +41,40 @@ def render_all_servers(kept: Kept) -> str:
     return "\n\n".join([_machine(first), *(_suite(kept, suite) for suite in kept.suites)]) + "\n"
 
 
-@dataclass(frozen=True)
-class _Server:
-    """A server's trials in all runs that have its newest build."""
-
-    name: str
-    newest: CompactServer
-    headline: Sequence[float]
-    cost: Sequence[float]
-    memory: Sequence[float]
-    late: float
-    records: Sequence[CompactRun]
-
-    @property
-    def subject(self) -> ties.Subject:
-        return ties.Subject(self.name, self.headline, self.late)
-
-
 def _suite(kept: Kept, suite: str) -> str:
-    runs = [run for run in kept.runs if run.suite == suite]
-    _require_one_load(runs)
-    servers = [_server(name, runs) for name in sorted({name for run in runs for name in run.servers})]
+    own = standings([run for run in kept.runs if run.suite == suite])
+    earlier = _earlier(own, standings([run for run in kept.earlier if run.suite == suite]))
     searches = _used([each.entry for each in kept.capacities if each.entry.suite == suite])
     carried = {server: found for search in searches for server, found in search.servers.items()}
-    placed = {each.name: each for each in servers if each.headline and not each.newest.problem}
-    lines = [_title(suite, runs), "", *_head(runs, searches)]
-    groups = ties.groups([each.subject for each in placed.values()])
 
-    def carries(name: str) -> list[str]:
-        """The cell of the column `carries`; no cell if no server has a search."""
-        return [_capacity(carried.pop(name, None))] if searches else []
+    before = _values_of(earlier) if earlier else None
 
-    place = 1
-    for group in groups:
-        shared = "=" if len(group) > 1 else ""
-        lines += [_row(f"{place}{shared}", placed[each.name], carries(each.name)) for each in group]
-        place += len(group)
-    unplaced = [each for each in servers if each.name not in placed]
-    lines += [_row("", each, carries(each.name)) for each in unplaced]
-    lines += [f"|  | {escape(name)} | | | | | {_capacity(found)} | |" for name, found in sorted(carried.items())]
-    lines += ["", *_below(list(placed.values()), unplaced, searches)]
+    def cells(name: str) -> tuple[list[str], list[str]]:
+        """The cells of the columns that not every table has: the earlier day, and what is carried."""
+        then = [] if before is None else [before.get(name, "")]
+        return then, [_capacity(carried.get(name))] if searches else []
+
+    places = own.places
+    shown = [*own.placed, *own.unplaced]
+    lines = [_title(suite, own.runs), "", *_head(own.runs, earlier, searches)]
+    lines += [_row(places.get(each.name, ""), each, *cells(each.name)) for each in shown]
+    for name in sorted(carried.keys() - {each.name for each in shown}):
+        then, carries = cells(name)
+        lines.append(f"|  | {escape(name)} | | | {''.join(f'{each} | ' for each in then)}| | {carries[0]} | |")
+    lines += ["", *_below(own, earlier, searches)]
     return "\n".join(lines).rstrip()
 
 
-def _require_one_load(runs: Sequence[CompactRun]) -> None:
-    for run in runs[1:]:
-        first = runs[0]
-        if (run.profile, run.stage, run.parameters) != (first.profile, first.stage, first.parameters):
-            what = f"{run.record} has another profile, stage or parameters than {first.record}: no ranking has both"
-            raise UserError(what, hint="remove the file of one of them")
+def _earlier(own: Standings, earlier: Standings) -> Standings | None:
+    """The earlier standings; None if one of both has no places. Raises UserError for different loads."""
+    require_one_load([*own.runs[-1:], *earlier.runs[-1:]])
+    return earlier if own.groups and earlier.groups else None
 
 
-def _server(name: str, runs: Sequence[CompactRun]) -> _Server:
-    having = [run for run in runs if name in run.servers]
-    newest = having[-1].servers[name]
-    alike = [run for run in having if run.servers[name].build == newest.build]
-    found = [run.servers[name] for run in alike]
-    return _Server(
-        name=name,
-        newest=newest,
-        headline=[value for each in found if not each.problem for value in each.headline],
-        cost=[value for each in found if not each.problem for value in each.cost],
-        memory=[value for each in found if not each.problem for value in each.memory],
-        late=max(each.late for each in found),
-        records=alike,
-    )
+def _values_of(earlier: Standings) -> dict[str, str]:
+    """The value and the place of each server: `1.02 (3=)`."""
+    places = earlier.places
+    return {each.name: f"{_median(each.headline, MILLISECONDS)} ({places[each.name]})" for each in earlier.placed}
 
 
 def _used(searches: Sequence[CapacityEntry]) -> list[CapacityEntry]:
@@ -126,9 +93,11 @@ def _title(suite: str, runs: Sequence[CompactRun]) -> str:
     return f"**{suite}**: profile `{newest.profile}`, {newest.clients:,} clients{named}"
 
 
-def _head(runs: Sequence[CompactRun], searches: Sequence[CapacityEntry]) -> list[str]:
+def _head(runs: Sequence[CompactRun], earlier: Standings | None, searches: Sequence[CapacityEntry]) -> list[str]:
     headline, cost = (runs[-1].headline, runs[-1].cost) if runs else ("Latency", "CPU")
-    columns = ["", "server", f"{in_sentence(headline)}, ms", "starts", f"{cost}, µs", "memory, peak, MB"]
+    columns = ["", "server", f"{in_sentence(headline)}, ms", "starts"]
+    columns += [f"{_day(earlier)} (place)"] if earlier else []
+    columns += [f"{cost}, µs", "memory, peak, MB"]
     columns += [f"{searches[-1].searched.replace('_', ' ')} carried"] if searches else []
     return [
         f"| {' | '.join([*columns, 'versions'])} |".replace("|  |", "| |"),
@@ -136,19 +105,20 @@ def _head(runs: Sequence[CompactRun], searches: Sequence[CapacityEntry]) -> list
     ]
 
 
-def _row(place: str, server: _Server, carries: Sequence[str]) -> str:
+def _row(place: str, server: Standing, then: Sequence[str], carries: Sequence[str]) -> str:
     numbers = server.headline if not server.newest.problem else ()
-    cells = [
+    shown = [
         place,
         escape(server.name),
         _median(numbers, MILLISECONDS),
         _spread(numbers),
+        *then,
         _median(server.cost if numbers else (), MICROSECONDS),
         _median(server.memory if numbers else (), MEGABYTES),
         *carries,
         escape(", ".join(filter(None, (server.newest.runtime, server.newest.framework)))),
     ]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(shown)} |"
 
 
 def _median(values: Sequence[float], factor: float) -> str:
@@ -174,21 +144,50 @@ def _capacity(found: KeptCapacity | None) -> str:
     return f"{found.carried:,}{interval}"
 
 
-def _below(placed: Sequence[_Server], unplaced: Sequence[_Server], searches: Sequence[CapacityEntry]) -> Iterator[str]:
-    for each in unplaced:
+def _below(own: Standings, earlier: Standings | None, searches: Sequence[CapacityEntry]) -> Iterator[str]:
+    for each in own.unplaced:
         said = f"- `{escape(each.name)}` has no place: {escape(each.newest.problem or 'not measured')}"
         yield from wrapped(said, indent="  ")
-    if unplaced:
+    if own.unplaced:
         yield ""
-    said = basis([each.subject for each in placed])
-    used = {(run.record, run.commit): run for each in (*placed, *unplaced) for run in each.records}
+    said = basis([each.subject for each in own.placed])
+    compared = _compared(own, earlier) if earlier else ""
+    yield from wrapped(" ".join(filter(None, [said, compared, _sources(own, earlier, searches)])))
+
+
+def _compared(own: Standings, earlier: Standings) -> str:
+    """How many pairs of servers both days order alike, and which they do not."""
+    found = agreement(own, earlier)
+    pairs = found.alike + len(found.reversed)
+    where = f"different places both here and on {_day(earlier)}"
+    if not pairs:
+        return f"No two servers have {where}."
+    later: dict[str, list[str]] = {}
+    for better, worse in found.reversed:
+        later.setdefault(worse, []).append(f"`{escape(better)}`")
+    swapped = [
+        f"only here, `{escape(worse)}` comes after {' and '.join(', '.join(names).rsplit(', ', 1))}"
+        for worse, names in later.items()
+    ]
+    return f"{'; '.join([f'{found.alike} of {pairs} pairs of servers with {where} have the same order', *swapped])}."
+
+
+def _sources(own: Standings, earlier: Standings | None, searches: Sequence[CapacityEntry]) -> str:
+    """The records behind a table, by commit."""
+    servers = [*own.placed, *own.unplaced, *(earlier.placed if earlier else [])]
+    used = {(run.record, run.commit) for each in servers for run in each.records}
     commits: dict[str, list[str]] = {}
     for record, commit in sorted(used):
         commits.setdefault(commit, []).append(record)
     for entry in searches:
         commits.setdefault(entry.commit or "", []).append(f"{entry.record} (capacity)")
     sources = "; ".join(f"{', '.join(records)} of commit {commit[:COMMIT]}" for commit, records in commits.items())
-    yield from wrapped(" ".join(filter(None, [said, f"Records {sources}."])))
+    return f"Records {sources}."
+
+
+def _day(measured: Standings) -> str:
+    """The day of the newest run: `2026-11-28`."""
+    return measured.runs[-1].created[: len("2026-11-28")]
 
 
 def _machine(environment: Environment) -> str:

@@ -13,7 +13,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.verdict import judge
 from pushbench.records.capacity import CapacityRecord, ServerCapacity
-from pushbench.records.compact import keep_capacity, keep_run, read_kept
+from pushbench.records.compact import Kept, keep_capacity, keep_run, read_kept
 from pushbench.records.record import Record
 from pushbench.reporting.all_servers import BEGIN, END, render_all_servers, replaced
 from pushbench.reporting.compacting import compact_capacity, compact_run
@@ -134,6 +134,69 @@ def test_a_server_with_a_capacity_alone_has_a_row(tmp_path: Path) -> None:
     kept = keep(tmp_path, run(1, {"fastapi": [FAST]}))
     keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))
     assert rows(kept)[-1][1:7] == ["node-ws", "", "", "", "", "5,200 [5,000 to 5,400]"]
+
+
+def with_earlier(folder: Path, servers: dict[str, Sequence[dict[str, float]]], **changed: Any) -> Kept:
+    """The records of a folder beside these results of an earlier day."""
+    keep(folder / "measured", run(2, servers, created="2026-11-20T10:15:00Z", **changed))
+    (folder / "measured" / "measured").rename(folder / "measured" / "earlier")
+    return read_kept(folder / "measured")
+
+
+def test_the_value_and_the_place_of_an_earlier_day_stand_beside(tmp_path: Path) -> None:
+    keep(tmp_path, run(1, {"fastapi": [SLOW], "node-ws": [FAST], "go": [FAST]}))
+    text = render_all_servers(with_earlier(tmp_path, {"fastapi": [FAST], "node-ws": [SLOW], "quart": [FAST]}))
+    head, rule, *found = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line[:1] == "|"]
+    day = head.index("2026-11-20 (place)")
+    assert {row[2]: (row[1], row[day]) for row in found} == {
+        "go": ("1=", ""),
+        "node-ws": ("1=", "4 (3)"),
+        "fastapi": ("3", "2 (1=)"),
+    }
+    assert {len(row) for row in found} == {len(head)} == {len(rule)}
+    said = " ".join(text.split())
+    assert "0 of 1 pairs of servers with different places both here and on 2026-11-20 have the same order; " in said
+    assert "only here, `fastapi` comes after `node-ws`." in said
+    assert "20261121T101501Z-000000, 20261121T101502Z-000000 of commit" in said
+
+
+def test_servers_that_change_their_order_are_told_by_the_worse_one(tmp_path: Path) -> None:
+    keep(tmp_path, run(1, {"a": [FAST], "b": [FAST], "c": [FAST], "d": [SLOW]}))
+    text = render_all_servers(with_earlier(tmp_path, {"a": [SLOW], "b": [SLOW], "c": [SLOW], "d": [FAST]}))
+    assert "only here, `d` comes after `a`, `b` and `c`." in " ".join(text.split())
+
+
+def test_two_days_without_a_pair_apart_say_so(tmp_path: Path) -> None:
+    keep(tmp_path, run(1, {"fastapi": [FAST], "node-ws": [FAST]}))
+    text = render_all_servers(with_earlier(tmp_path, {"fastapi": [FAST], "node-ws": [SLOW]}))
+    assert "No two servers have different places both here and on 2026-11-20." in " ".join(text.split())
+
+
+def test_a_suite_without_a_place_on_the_earlier_day_has_no_column_of_it(tmp_path: Path) -> None:
+    alone = render_all_servers(read_kept(keep(tmp_path, run(1, {"node-ws": [FAST]}))))
+    assert render_all_servers(with_earlier(tmp_path, {"node-ws": [BROKEN]})) == alone
+
+
+def test_a_server_that_was_only_searched_has_all_columns(tmp_path: Path) -> None:
+    kept = keep(tmp_path, run(1, {"fastapi": [FAST]}))
+    keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))
+    text = render_all_servers(with_earlier(tmp_path, {"fastapi": [FAST], "node-ws": [FAST]}))
+    lines = [line for line in text.splitlines() if line[:1] == "|"]
+    assert {line.count("|") for line in lines} == {10}
+    assert "|  | node-ws | | | 2 (1=) | | | 5,200 [5,000 to 5,400] | |" in lines
+
+
+def test_another_load_on_the_earlier_day_is_refused(tmp_path: Path) -> None:
+    keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    with pytest.raises(UserError, match="another profile, stage or parameters"):
+        render_all_servers(with_earlier(tmp_path, {"node-ws": [FAST]}, parameters={"board_size": 20}))
+
+
+def test_an_earlier_day_of_another_environment_is_refused(tmp_path: Path) -> None:
+    keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    other = ENVIRONMENT.model_copy(update={"cpus": 64, "key": "ba9876543210"})
+    with pytest.raises(UserError, match="20261121T101502Z-000000 is of another environment"):
+        with_earlier(tmp_path, {"node-ws": [FAST]}, environment=other)
 
 
 def test_a_page_more_of_memory_after_another_boot_is_no_other_environment(tmp_path: Path) -> None:
