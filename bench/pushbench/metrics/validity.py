@@ -324,10 +324,8 @@ def _other_processes(stage: int, window: Window) -> Iterator[Finding]:
 def _memory_threads(stage: int, window: Window) -> Iterator[Finding]:
     for _, command, cores in _cores(window, lambda machine: machine.memory_threads):
         if cores > MEMORY_THREAD_WARN:
-            message = (
-                f"the kernel's {command}, which manages memory, used {_percent(cores)} of a core: it may keep a CPU "
-                "for milliseconds at once, and p95 and p99 contain them"
-            )
+            doing = "it manages memory, and can hold a CPU for milliseconds"
+            message = f"the kernel's {command} used {_percent(cores)} of a core: {doing}"
             yield Finding(code="memory_thread", message=message, stage=stage)
 
 

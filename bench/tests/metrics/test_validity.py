@@ -198,8 +198,8 @@ def test_another_busy_process_is_a_warning_that_names_it() -> None:
 def test_a_thread_of_the_kernel_that_manages_memory_is_a_warning_that_says_what_it_does() -> None:
     told = only_warning(judge(seen=window(memory_threads={(77, "kdamond.0"): 0.15, (45, "kswapd0"): 0.05})))
     assert told == (
-        "memory_thread: the kernel's kdamond.0, which manages memory, used 2.50 % of a core: it may keep a CPU for "
-        "milliseconds at once, and p95 and p99 contain them"
+        "memory_thread: the kernel's kdamond.0 used 2.50 % of a core: it manages memory, and can hold a CPU for "
+        "milliseconds"
     )
 
 
