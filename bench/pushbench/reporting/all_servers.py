@@ -187,7 +187,7 @@ def _sources(own: Standings, earlier: Standings | None, searches: Sequence[Capac
 
 def _day(measured: Standings) -> str:
     """The day of the newest run: `2026-11-28`."""
-    return measured.runs[-1].created[: len("2026-11-28")]
+    return measured.runs[-1].created.partition("T")[0]
 
 
 def _machine(environment: Environment) -> str:
