@@ -46,7 +46,6 @@ def _suite(kept: Kept, suite: str) -> str:
     earlier = _earlier(own, standings([run for run in kept.earlier if run.suite == suite]))
     searches = _used([each.entry for each in kept.capacities if each.entry.suite == suite])
     carried = {server: found for search in searches for server, found in search.servers.items()}
-
     before = _values_of(earlier) if earlier else None
 
     def cells(name: str) -> tuple[list[str], list[str]]:
@@ -55,12 +54,10 @@ def _suite(kept: Kept, suite: str) -> str:
         return then, [_capacity(carried.get(name))] if searches else []
 
     places = own.places
-    shown = [*own.placed, *own.unplaced]
+    shown = {each.name: each for each in (*own.placed, *own.unplaced)}
+    only_searched = sorted(carried.keys() - shown.keys())
     lines = [_title(suite, own.runs), "", *_head(own.runs, earlier, searches)]
-    lines += [_row(places.get(each.name, ""), each, *cells(each.name)) for each in shown]
-    for name in sorted(carried.keys() - {each.name for each in shown}):
-        then, carries = cells(name)
-        lines.append(f"|  | {escape(name)} | | | {''.join(f'{each} | ' for each in then)}| | {carries[0]} | |")
+    lines += [_row(places.get(name, ""), name, shown.get(name), *cells(name)) for name in (*shown, *only_searched)]
     lines += ["", *_below(own, earlier, searches)]
     return "\n".join(lines).rstrip()
 
@@ -105,18 +102,20 @@ def _head(runs: Sequence[CompactRun], earlier: Standings | None, searches: Seque
     ]
 
 
-def _row(place: str, server: Standing, then: Sequence[str], carries: Sequence[str]) -> str:
-    numbers = server.headline if not server.newest.problem else ()
+def _row(place: str, name: str, server: Standing | None, then: Sequence[str], carries: Sequence[str]) -> str:
+    """The row of a server; `server` is None if it was only searched."""
+    numbers = server.headline if server and not server.newest.problem else ()
+    versions = (server.newest.runtime, server.newest.framework) if server else ()
     shown = [
         place,
-        escape(server.name),
+        escape(name),
         _median(numbers, MILLISECONDS),
         _spread(numbers),
         *then,
-        _median(server.cost if numbers else (), MICROSECONDS),
-        _median(server.memory if numbers else (), MEGABYTES),
+        _median(server.cost if server and numbers else (), MICROSECONDS),
+        _median(server.memory if server and numbers else (), MEGABYTES),
         *carries,
-        escape(", ".join(filter(None, (server.newest.runtime, server.newest.framework)))),
+        escape(", ".join(filter(None, versions))),
     ]
     return f"| {' | '.join(shown)} |"
 

@@ -183,7 +183,7 @@ def test_a_server_that_was_only_searched_has_all_columns(tmp_path: Path) -> None
     text = render_all_servers(with_earlier(tmp_path, {"fastapi": [FAST], "node-ws": [FAST]}))
     lines = [line for line in text.splitlines() if line[:1] == "|"]
     assert {line.count("|") for line in lines} == {10}
-    assert "|  | node-ws | | | 2 (1=) | | | 5,200 [5,000 to 5,400] | |" in lines
+    assert "|  | node-ws |  |  | 2 (1=) |  |  | 5,200 [5,000 to 5,400] |  |" in lines
 
 
 def test_another_load_on_the_earlier_day_is_refused(tmp_path: Path) -> None:
