@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pushbench.ci.result import Outcome
-from pushbench.foundation.text import one_line
+from pushbench.foundation.text import joined, one_line
 from pushbench.judging.verdict import ServerVerdict, Verdict
 
 MOST_NAMES = 3
@@ -94,4 +94,4 @@ def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
 def listed(names: Sequence[str], what: str = "servers") -> str:
     if len(names) > MOST_NAMES:
         return f"{len(names)} {what}"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return joined(names)

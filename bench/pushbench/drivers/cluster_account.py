@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pushbench.drivers.cluster_clocks import Compared, seen_by
 from pushbench.drivers.cluster_meter import Metered, readings_in, samples_of, unread
 from pushbench.drivers.kubelet import Coarse, grain
-from pushbench.foundation.text import one_line
+from pushbench.foundation.text import joined, one_line
 from pushbench.generator.events import Started, moved, together
 from pushbench.generator.load import Account
 from pushbench.machine.resources import Usage
@@ -129,8 +129,7 @@ def _spread(metered: Sequence[Metered], start: Started) -> Iterator[Finding]:
     for stage, (begin, end) in enumerate(start.windows):
         found = [each.clients((begin - start.at, end - start.at)) for each in metered]
         if None not in found:
-            said = " and ".join(", ".join(map(str, found)).rsplit(", ", 1))
-            message = f"the Service gave the {len(metered)} pods {said} connections"
+            message = f"the Service gave the {len(metered)} pods {joined([str(each) for each in found])} connections"
             yield Finding(code="spread", message=message, stage=stage)
 
 

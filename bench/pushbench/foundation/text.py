@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # CSI and OSC sequences and two-character escapes (ECMA-48); without this their printable rest would stay behind.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -24,6 +25,11 @@ def one_line(text: str, limit: int | None = None) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 run`, `2,000 runs`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
 def inert(text: str) -> str:

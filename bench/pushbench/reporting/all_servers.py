@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from pushbench.foundation.errors import UserError
+from pushbench.foundation.text import counted, joined
 from pushbench.metrics.definitions import in_sentence
 from pushbench.metrics.units import format_number
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
@@ -164,11 +165,9 @@ def _compared(own: Standings, earlier: Standings) -> str:
     later: dict[str, list[str]] = {}
     for better, worse in found.reversed:
         later.setdefault(worse, []).append(f"`{escape(better)}`")
-    swapped = [
-        f"only here, `{escape(worse)}` comes after {' and '.join(', '.join(names).rsplit(', ', 1))}"
-        for worse, names in later.items()
-    ]
-    return f"{'; '.join([f'{found.alike} of {pairs} pairs of servers with {where} have the same order', *swapped])}."
+    swapped = [f"only here, `{escape(worse)}` comes after {joined(names)}" for worse, names in later.items()]
+    same = f"{found.alike} of {counted(pairs, 'pair')} of servers with {where} have the same order"
+    return f"{'; '.join([same, *swapped])}."
 
 
 def _sources(own: Standings, earlier: Standings | None, searches: Sequence[CapacityEntry]) -> str:

@@ -155,7 +155,7 @@ def test_the_value_and_the_place_of_an_earlier_day_stand_beside(tmp_path: Path) 
     }
     assert {len(row) for row in found} == {len(head)} == {len(rule)}
     said = " ".join(text.split())
-    assert "0 of 1 pairs of servers with different places both here and on 2026-11-20 have the same order; " in said
+    assert "0 of 1 pair of servers with different places both here and on 2026-11-20 have the same order; " in said
     assert "only here, `fastapi` comes after `node-ws`." in said
     assert "20261121T101501Z-000000, 20261121T101502Z-000000 of commit" in said
 
