@@ -120,14 +120,22 @@ def inline(text: str) -> str:
 def _ranking(record: Record, ranking: Ranking) -> Iterator[str]:
     yield from (f"## {escape(rankings.heading(record, ranking))}", "")
     if ranking.places:
-        yield _cells(["", "server", "value", "rounds", "times the best"])
-        yield _cells(["---", "---", "---:", "---:", "---:"])
-        yield from (_cells([escape(cell) for cell in row]) for row in rankings.rows(record, ranking))
+        yield from _places([*rankings.rows(record, ranking)])
         yield ""
     if ranking.unplaced:
         yield from (*(f"- {escape(rankings.unplaced(each))}" for each in ranking.unplaced), "")
     if ranking.basis:
         yield from (escape(ranking.basis), "")
+
+
+def _places(rows: Sequence[rankings.Row]) -> Iterator[str]:
+    """The table of the places. Without several rounds it has no column for what lies between them."""
+    ranged = any(row.between for row in rows)
+    yield _cells(["", "server", "value", *(["rounds"] if ranged else []), "times the best"])
+    yield _cells(["---", "---", "---:", *(["---:"] if ranged else []), "---:"])
+    for row in rows:
+        between = [row.between] if ranged else []
+        yield _cells([escape(cell) for cell in (row.place, row.server, row.value, *between, row.beside)])
 
 
 def _sections(record: Record, summary: Summary) -> Iterator[str]:

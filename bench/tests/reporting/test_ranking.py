@@ -171,6 +171,16 @@ def test_markdown_and_json_have_it(judged: Judged) -> None:
     assert [each["server"] for each in report.as_json(record, verdict)["ranking"]["places"]] == ["node-ws", "fastapi"]
 
 
+def test_markdown_has_a_column_for_rounds_only_if_there_are_several(judged: Judged) -> None:
+    of_one, of_two = (
+        report.markdown(*judged(of_p95({"fastapi": fast, "node-ws": slow})))
+        for fast, slow in [([0.002], [0.006]), ([0.002, 0.003], [0.006, 0.006])]
+    )
+    assert "|  | server | value | times the best |\n| --- | --- | ---: | ---: |\n| 1 | fastapi | 2 ms |  |" in of_one
+    assert "|  | server | value | rounds | times the best |\n| --- | --- | ---: | ---: | ---: |" in of_two
+    assert "| 1 | fastapi | 2.50 ms | 2-3 |  |\n| 2 | node-ws | 6 ms |  | 2.4 x |" in of_two
+
+
 def test_hostile_names_and_reasons_stay_text(judged: Judged) -> None:
     for record in (hostile(), make_record([make_trial(HOSTILE), failed(f"{HOSTILE}2", message=HOSTILE)])):
         html = MarkdownIt("commonmark").enable("table").render(report.markdown(*judged(record)))
