@@ -22,7 +22,7 @@ DIGITS = 7
 """of a commit's name, in a sentence"""
 CLOSE = 0.005
 """relative: a value nearer to its bound is shown with the same three digits"""
-NOT_METERED = "it runs elsewhere: its CPU and memory are not known, and limits and margins do not ask for them"
+NOT_METERED = "it runs elsewhere: its CPU and memory are not known, and limits and margins do not apply to them"
 
 
 def breach(found: JudgedRow, *, value: float, bound: Bound, round_: int | None) -> str:
@@ -227,7 +227,7 @@ def older_method(method: int, metrics: Sequence[Metric]) -> str:
 
 
 def times_not_asked(profile: str) -> str:
-    return f"profile {profile} is too short to judge times: limits and margins do not ask for them"
+    return f"profile {profile} is too short to judge times: limits and margins do not apply to them"
 
 
 def margin(of: Regression) -> str:

@@ -335,5 +335,5 @@ def test_a_profile_that_judges_no_times_fails_for_all_else(tmp_path: Path) -> No
     assert [judge(record, thresholds).outcome for record in records] == ["fail", "fail"]
     late, lossy = (judge(record.model_copy(update={"judges_times": False}), thresholds) for record in records)
     assert (late.outcome, {limit.metric for limit in late.limits}) == ("pass", {"loss_ratio"})
-    assert late.notes == ["profile quick is too short to judge times: limits and margins do not ask for them"]
+    assert late.notes == ["profile quick is too short to judge times: limits and margins do not apply to them"]
     assert (lossy.outcome, lossy.reasons) == ("fail", ["bun: loss 2.10 % at 1,000 clients, limit 1 %"])
