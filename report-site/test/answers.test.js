@@ -139,7 +139,7 @@ test('what got worse, and what the numbers are worth, is what the newest runs sa
   assert.match(moved.to, /^#\/trend\?.*s=bun/);
   const [, , , , trust] = await answers(page);
   assert.equal(trust.answer, `${overview.newest.valid} of ${overview.newest.trials} trials valid`);
-  assert.match(trust.detail, /^noise ±[\d.]+ % delivery p95, ±[\d.]+ % CPU per delivery$/);
+  assert.match(trust.detail, /^noise ±[\d.]+\u00a0% delivery p95, ±[\d.]+\u00a0% CPU per delivery$/);
   await close();
 });
 

@@ -132,7 +132,7 @@ function Trusted({ overview, words }: OverviewProps) {
   const known = [words.headline, words.cost].flatMap((metric) => {
     const noise = medianNoise(overview.rows, metric);
     const title = inSentence(metricTitle(words, metric));
-    return noise === null ? [] : [`\u00b1${Number((noise * 100).toPrecision(2))} % ${title}`];
+    return noise === null ? [] : [`\u00b1${Number((noise * 100).toPrecision(2))}\u00a0% ${title}`];
   });
   const detail = known.length ? `noise ${known.join(', ')}` : `noise is known after ${ENOUGH} runs`;
   return (
