@@ -129,7 +129,7 @@ def _ranking(record: Record, ranking: Ranking) -> Iterator[str]:
 
 
 def _places(rows: Sequence[rankings.Row]) -> Iterator[str]:
-    """The table of the places. Without several rounds it has no column for what lies between them."""
+    """The table of places. It has a column `rounds` only if a server's trials differ."""
     ranged = any(row.between for row in rows)
     yield _cells(["", "server", "value", *(["rounds"] if ranged else []), "times the best"])
     yield _cells(["---", "---", "---:", *(["---:"] if ranged else []), "---:"])
