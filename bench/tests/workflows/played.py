@@ -23,6 +23,15 @@ def change(path: str, old: str, new: str) -> Any:
     return do
 
 
+def slower(work: Path) -> None:
+    """Let node-ws deliver each draw 20 ms later: four times the floor of MEDIAN in small_suite."""
+    change(
+        "servers/node-ws/src/client.js",
+        "this.#boards.broadcast(boardId, frameText(data));",
+        "const frame = frameText(data);\n      setTimeout(() => this.#boards.broadcast(boardId, frame), 20);",
+    )(work)
+
+
 def require(played: Played, *, passes: bool) -> None:
     assert played.passed == passes, played.output[-8000:]
 

@@ -16,7 +16,7 @@ from pushbench.ci.result import parse_results, unzip
 from tests.ci.double_reporting import Reported as Double
 from tests.ci.github_double import FORK, run
 from tests.workflows.forge import VARIABLES, Forge
-from tests.workflows.played import change, of, reported, require, require_measured, skip_where_disturbed
+from tests.workflows.played import change, of, reported, require, require_measured, skip_where_disturbed, slower
 from tests.workflows.small_suite import CLIENTS, COMPARED, compare_only
 
 pytestmark = [pytest.mark.workflows]
@@ -80,12 +80,7 @@ def test_a_harmless_pull_request_passes(forge: Forge) -> None:
 
 @pytest.mark.alone
 def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(forge: Forge) -> None:
-    slower = change(
-        "servers/node-ws/src/client.js",
-        "    if (isBinary) throw",
-        "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);\n      if (isBinary) throw",
-    )
-    payload = forge.pull_request(slower, "Think before each message")
+    payload = forge.pull_request(slower, "Think about each draw")
     played = forge.act("pull_request", payload, "bench.yml", at="change")
     skip_where_disturbed(forge)
     require(played, passes=False)
@@ -137,8 +132,8 @@ def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge)
 
 
 def test_a_fork_is_not_measured_and_its_check_says_how_it_will_be(forge: Forge) -> None:
-    slower = change("servers/go/main.go", 'port = "8080"', 'port = "8081"')
-    payload = forge.pull_request(slower, "From afar")
+    otherwise = change("servers/go/main.go", 'port = "8080"', 'port = "8081"')
+    payload = forge.pull_request(otherwise, "From afar")
     payload["pull_request"]["head"]["repo"] = {"full_name": "stranger/pushbench"}
     played = forge.act("pull_request", payload, "bench.yml", at="change")
     require(played, passes=True)
