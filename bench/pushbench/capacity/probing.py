@@ -37,8 +37,7 @@ class Probing:
     planned: PlannedTrial
 
     def play(self, instance: Instance, sweep: Sweep, watch: LoadWatch) -> list[Probe]:
-        """Play the loads of a sweep. The probes end with the first load that was not carried: the larger ones begin
-        with its queue."""
+        """Play the loads of a sweep, at most until one of them is not carried, as far as that shows in time."""
         assert isinstance(self.prepared.result, Build), "what cannot be started is not asked"
         load = load_of(self.bench.load, self.search, sweep)
         overload = Overload(watch, load.schedule, watched(self.asking.limits, self.asking.words))
@@ -62,8 +61,11 @@ class Probing:
 
 
 def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe]:
-    """The probes of a sweep, up to the first load that was not carried, or the last one that was played: `Overload` may
-    end a sweep after a load that was carried after all. Each but the last one takes until the end of its window."""
+    """The probes of a sweep, as far as it was played: `Overload` may end it after a load that was carried after all.
+
+    Above the first load that was not carried, larger loads begin with its queue. Only those that the server carried
+    even so have a probe. Each probe but the last one takes until the end of its window.
+    """
     probes: list[Probe] = []
     before = 0.0
     for index, step in enumerate(steps):
@@ -73,6 +75,8 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
         if played is None and probes:
             break
         answered = answer_of(trial, index, asking, slow=step.ask.slowest)
+        if answered.answer != "carried" and any(each.answer != "carried" for each in probes):
+            continue
         ends = played.end_seconds if played else before
         probes.append(
             Probe(
@@ -89,8 +93,6 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
                 seconds=round(ends - before, 3),
             )
         )
-        if answered.answer != "carried":
-            break
         before = ends
     return probes
 
