@@ -16,8 +16,8 @@ RESOLUTION = 0.03
 """between the carried and the refused load, as a share"""
 BEYOND = 1.1
 """factor on the load that the share promises: with less room left, a climb aims there, for a refusal near the edge"""
-PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
-"""factors on the carried load"""
+PROMISED_LEAST, PROMISED_MOST = 1.14, 2.0
+"""factors on the carried load. With the least one, a refusal gives a number: rounded, it is below `searching.NEAR`"""
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ class Votes:
         used = self.used(carried)
         if used <= ROOM / 2:
             times = min(ROOM / used, CLIMB_MOST)
-        elif self._warms():
+        elif self.warms:
             times = PROMISED_MOST
         else:
             doublings = min(self._beyond(), DOUBLINGS_MOST)
@@ -270,7 +270,8 @@ class Votes:
             middle = max(middle, refused / self.gallop(before - 1))
         return min(max(self.whole(middle), carried + self.plan.step), refused - self.plan.step)
 
-    def _warms(self) -> bool:
+    @property
+    def warms(self) -> bool:
         """Whether the server used less per unit of load than before, so that its used share promises too little."""
         found = costs(self.asked)
         return len(found) > 1 and found[-1] < WARMER * found[-2]

@@ -33,13 +33,11 @@ FINE_MOST = 8
 """parts of a ratio that a sweep divides as finely as needed: it ends before it reaches most of them"""
 COARSE = 1.25
 """factor between neighbouring loads: with more, the edge is not near, and their clients connect fast"""
-BELOW = 1
-"""loads of a sweep below the load that another start found"""
 FINE = 0.9 * RESOLUTION
 """between neighbouring loads, as a share. Loads are whole steps: with less than `RESOLUTION`, none of the gaps is
 wider than that"""
 STEP_MOST = 1.12
-"""factor between loads beyond the one that another start found: below `NEAR`, so the last two of them give a number"""
+"""factor between loads around the one that another start found: below `NEAR`, so two neighbours give a number"""
 
 
 def next_sweep(plan: Plan, asked: Sequence[Asked], left: float, cost: SweepCost) -> Sweep | Found:
@@ -118,7 +116,8 @@ def _loads(votes: Votes, step: Ask, most: int) -> list[int]:
 
     Between a carried and a refused load they divide the ratio of the two into equal parts, or lie close below the
     refused one if another start found more. Where another start found a load, they lie around it. On the way up to a
-    load close to the edge, they divide the ratio up to that load.
+    load close to the edge, they divide the ratio up to that load, unless the used share shows no edge: the server gets
+    cheaper per unit of load, or carried such a sweep.
     """
     carried, refused, hint = votes.carried, votes.refused, votes.plan.hint
     if refused is not None:
@@ -129,7 +128,7 @@ def _loads(votes: Votes, step: Ask, most: int) -> list[int]:
             loads = _galloping(votes, carried, max(_finest(hint), math.sqrt(carried / hint.load)), most)
         low = step.load if step.first else carried
         return sorted({load for load in loads if load > low})
-    if carried and votes.used(carried) > ROOM / 2 and not votes.climbed:
+    if carried and votes.used(carried) > ROOM / 2 and not votes.warms and not votes.climbed:
         return _rising(votes, carried, step.load, min(most, _parts(step.load / carried)))
     return []
 
@@ -139,7 +138,8 @@ def _around(votes: Votes, most: int) -> list[int]:
     hint = votes.plan.hint
     if hint is None:
         return []
-    near = [votes.whole(hint.load * _finest(hint) ** power) for power in range(-BELOW, 1)]
+    below = hint.load / _finest(hint)
+    near = [votes.whole(load) for load in (below / STEP_MOST, below, hint.load)]
     return sorted({*near[:most], *_galloping(votes, hint.load, _finest(hint), most - len(near))})
 
 

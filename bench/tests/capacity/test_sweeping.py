@@ -48,7 +48,28 @@ def test_a_load_close_to_the_edge_is_reached_in_parts() -> None:
 def test_after_a_sweep_that_was_carried_to_its_end_single_loads_climb_by_steps_that_double() -> None:
     done = search(of_clients(9000), SWEEPS, capacity=5000)
     assert loads(done)[:4] == [[100], [800], [3500], [3770, 4070, 4390, 4730, 5100, 5500]]
-    assert loads(done)[4:7] == [[6320], [8360], [14_620]], "1.15, 1.32 and 1.75 times the load before"
+    assert loads(done)[4:7] == [[6270], [8150], [13_770]], "1.14, 1.3 and 1.69 times the load before"
+
+
+def test_a_server_that_gets_cheaper_per_unit_of_load_is_not_asked_in_parts() -> None:
+    first = Asked(200, hold=False, answer="carried", used=0.2)
+
+    def then(used: float) -> list[int]:
+        asked = [first, Asked(1000, hold=False, answer="carried", used=used)]
+        sweep = next_sweep(SWEEPS, asked, AMPLE, cost_of)
+        assert not isinstance(sweep, Found)
+        return [ask.load for ask in sweep]
+
+    assert then(0.5) == [2000], "0.5 of the CPU per 1,000, and 1.0 before"
+    assert then(0.9) == [1030, 1070, 1100, 1140, 1180, 1220]
+
+
+def test_a_load_carried_above_a_refused_one_moves_the_search_above_both() -> None:
+    asked = [Asked(load, hold=False, answer="carried", used=0.9, slow=True) for load in (1000, 1060, 1120)]
+    asked[1] = replace(asked[1], answer="broken")
+    sweep = next_sweep(SWEEPS, asked, AMPLE, cost_of)
+    assert not isinstance(sweep, Found)
+    assert sweep[0].load > 1120
 
 
 def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep() -> None:
@@ -63,8 +84,8 @@ def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep()
 def test_a_later_start_asks_the_loads_around_the_one_that_was_found() -> None:
     plan = replace(SWEEPS, hint=hint_of([Ended(2000, 2060, "limit")]))
     near = search(of_clients(2010), plan)
-    assert loads(near) == [[1010, 1980, 2030], [1980, 2030]]
-    assert [(ask.first, ask.slow) for ask in near.sweeps[0]] == [(True, False), *[(False, True)] * 2]
+    assert loads(near) == [[1010, 1760, 1980, 2030], [1980, 2030]]
+    assert [(ask.first, ask.slow) for ask in near.sweeps[0]] == [(True, False), *[(False, True)] * 3]
 
 
 def known(*answers: tuple[int, Answer]) -> list[Asked]:
@@ -140,7 +161,7 @@ def test_a_later_start_does_not_believe_the_earlier_one(capacity: int) -> None:
 @pytest.mark.parametrize(
     ("carried", "loads"),
     [
-        ([], [1000, 1950, 2000, 2050, 2110, 2220, 2480]),
+        ([], [1000, 1740, 1950, 2000, 2050, 2110, 2220]),
         ([1000, 1950, 2000], [2050, 2110, 2220, 2480, 2770, 3100]),
         ([1000, 2480], [2760, 3080, 3440, 3860, 4320, 4840]),
     ],
@@ -174,7 +195,7 @@ def test_a_server_that_has_to_warm_up_is_asked_one_load_at_first() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "loads"),
-    [(300, [380, 760, 1520, 2920, 3000, 3080]), (26, [380, 760, 1520, 2920, 3000]), (12, [380, 760, 1520])],
+    [(300, [380, 760, 1520, 2610, 2920, 3000]), (26, [380, 760, 1520, 2610, 2920]), (12, [380, 760, 1520])],
 )
 def test_a_server_that_compiles_warms_up_on_the_way_to_the_edge(seconds: float, loads: list[int]) -> None:
     sweep = next_sweep(replace(SWEEPS, hint=Hint(3000, compiles=True)), [], seconds, cost_of)
@@ -196,7 +217,7 @@ def test_a_server_that_still_compiles_warms_up_again_and_keeps_what_it_carried()
     cold = [Asked(380, False, "carried", 0.5, compiled=0.4), Asked(760, False, "broken", 1.0, compiled=0.4)]
     sweep = next_sweep(plan, cold, 300.0, cost_of)
     assert not isinstance(sweep, Found)
-    assert [ask.load for ask in sweep[:4]] == [380, 760, 1520, 2920]
+    assert [ask.load for ask in sweep[:4]] == [380, 760, 1520, 2610]
     assert not any(ask.first for ask in sweep)
 
 
