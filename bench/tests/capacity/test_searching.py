@@ -233,7 +233,7 @@ def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bo
     ("answers", "carried", "refused", "end"),
     [
         ([(1000, True, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, 1030, "limit"),
-        ([(1000, True, "carried"), (1030, False, "broken"), *[(1030, False, "carried")] * 2], 1000, 1030, "limit"),
+        ([(1000, True, "carried"), (1030, False, "broken"), *[(1030, False, "carried")] * 2], 1030, None, "time"),
         ([(1000, True, "carried"), (1200, False, "broken"), *[(1200, False, "carried")] * 2], 1200, None, "time"),
         ([(1000, False, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, None, "time"),
         ([(1000, True, "carried"), (1030, False, "disturbed"), (1030, False, "carried")], 1030, None, "time"),
