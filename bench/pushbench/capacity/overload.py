@@ -1,6 +1,6 @@
 """Whether a server has refused a load that is still played, as far as the generator's seconds show it.
 
-That ends a sweep early, because most loads above a refused one are refused. The answers come from the load report.
+That ends a sweep early, because what follows a refused load does not count. The answers come from the load report.
 """
 
 from __future__ import annotations

@@ -63,8 +63,9 @@ class Probing:
 def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe]:
     """The probes of a sweep, as far as it was played: `Overload` may end it after a load that was carried after all.
 
-    Above the first load that was not carried, larger loads begin with its queue. Only those that the server carried
-    even so have a probe. Each probe but the last one takes until the end of its window.
+    They end with the first load that was refused: the larger ones begin with its queue. Clients that connected too fast
+    refuse nothing, so what the server carries beyond them counts. Each probe but the last one takes until the end of
+    its window.
     """
     probes: list[Probe] = []
     before = 0.0
@@ -76,7 +77,7 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
             break
         answered = answer_of(trial, index, asking, slow=step.ask.slowest)
         if answered.answer != "carried" and any(each.answer != "carried" for each in probes):
-            continue
+            break
         ends = played.end_seconds if played else before
         probes.append(
             Probe(
@@ -93,6 +94,8 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
                 seconds=round(ends - before, 3),
             )
         )
+        if answered.answer not in ("carried", "connecting"):
+            break
         before = ends
     return probes
 

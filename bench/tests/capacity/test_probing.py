@@ -1,4 +1,4 @@
-"""The probes of a sweep: each load has its own answer. Above the first that is not carried, only carried ones count."""
+"""The probes of a sweep: each load of it has its own answer, and the first that is refused is the last."""
 
 from __future__ import annotations
 
@@ -29,12 +29,18 @@ def answers(sweep: Sweep, *metrics: Metrics) -> list[tuple[int, str]]:
     return [(probe.load, probe.answer) for probe in probes]
 
 
-def test_above_a_load_that_was_not_carried_only_those_that_were_carried_have_a_probe() -> None:
+def test_the_first_load_that_was_refused_is_the_last_probe() -> None:
     sweep = (Ask(1000, slow=True), Ask(1100, slow=True), Ask(1200, slow=True))
     assert answers(sweep, {}, {}, {}) == [(1000, "carried"), (1100, "carried"), (1200, "carried")]
-    assert answers(sweep, {}, LATE, LATE) == [(1000, "carried"), (1100, "broken")]
-    assert answers(sweep, {}, LATE, {}) == [(1000, "carried"), (1100, "broken"), (1200, "carried")]
-    assert answers(sweep, LATE, LATE, {}) == [(1000, "broken"), (1200, "carried")]
+    assert answers(sweep, {}, LATE, {}) == [(1000, "carried"), (1100, "broken")]
+
+
+def test_beyond_clients_that_connected_too_fast_what_is_carried_counts() -> None:
+    sweep = (Ask(1000, slow=True), Ask(2000, slow=True, far=True), Ask(2100, slow=True), Ask(2200, slow=True))
+    late = [(1000, "carried"), (2000, "connecting")]
+    assert answers(sweep, {}, LATE, {}, {}) == [*late, (2100, "carried"), (2200, "carried")]
+    assert answers(sweep, {}, LATE, {}, LATE) == [*late, (2100, "carried")], "it begins with the queue of the first"
+    assert answers(sweep, {}, LATE, LATE, {}) == late
 
 
 def test_clients_that_connect_late_refuse_a_load_only_if_no_ramp_is_slower() -> None:
