@@ -46,7 +46,8 @@ class CapacityResult(Document):
         description="smallest load that a start carried, among the starts that came near their limit"
     )
     high: int | None = Field(
-        description="largest load that one of these starts refused; null if one of them refused nothing"
+        description="largest load that one of these starts refused, or any start carried; "
+        "null if one of these refused nothing"
     )
     at_least: bool = Field(
         description="whether `carried` is only a lower bound, because something else than the server ended the search"
@@ -117,18 +118,19 @@ def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
     end = ends.most_common(1)[0][0]
     near = [*counted, *(start for start in server.starts if start.end == "time" and _came_near(start))]
     refused = [start.refused for start in near]
+    carried = [start.carried for start in server.starts]
     probes = [probe for start in counted if (probe := _refusal(start))]
     return CapacityResult(
         server=server.server,
         carried=median_low(start.carried for start in (counted if at_least else server.starts)),
         low=min(start.carried for start in near),
-        high=None if None in refused else max(load for load in refused if load),
+        high=None if None in refused else max(load for load in [*refused, *carried] if load),
         at_least=at_least,
         end=end,
         reason=_reason(end, probes, record),
         binding=_binding(probes, record) if end == "limit" else None,
         per_1000=_costs(counted),
-        starts=[start.carried for start in server.starts],
+        starts=carried,
         confirmed=all(start.confirmed for start in counted),
         failure=_failure(server),
     )

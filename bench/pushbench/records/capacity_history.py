@@ -42,7 +42,8 @@ class KeptCapacity(Document):
         description="smallest load that a start carried, among the starts that came near their limit"
     )
     high: NonNegativeInt | None = Field(
-        description="largest load that one of these starts refused; null if one of them refused nothing"
+        description="largest load that one of these starts refused, or any start carried; "
+        "null if one of these refused nothing"
     )
     at_least: bool = Field(description="whether `carried` is only a lower bound, and not a number of the server")
     end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(
