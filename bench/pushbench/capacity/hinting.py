@@ -17,7 +17,8 @@ RESOLUTION = 0.03
 BEYOND = 1.1
 """factor on the load that the share promises: with less room left, a climb aims there, for a refusal near the edge"""
 PROMISED_LEAST, PROMISED_MOST = 1.14, 2.0
-"""factors on the carried load. With the least one, a refusal gives a number: rounded, it is below `searching.NEAR`"""
+"""factors on the carried load. With the least one, a refusal gives a number: rounded to a whole step, it is below
+`searching.NEAR` for loads of 50 steps or more"""
 
 
 @dataclass(frozen=True)

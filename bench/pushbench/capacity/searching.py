@@ -125,12 +125,12 @@ class Votes:
         return Found(carried, refused, self._end(refused) if known else "time", confirmed=settled)
 
     def _last_edge(self) -> tuple[int, int] | None:
-        """The largest load that was held, and a load close above it that was refused as often as carried: the edge when
-        no time is left to decide."""
+        """The largest load that was held, and a load close above it that the server refused as often as it carried it:
+        the edge when no time is left to decide."""
         held = max((load for load in self.loads() if self._score(load) > 0 and self._held(load)), default=0)
         close = held * CLOSE
-        above = (load for load in self.loads() if held < load <= close and self._score(load) == 0)
-        refused = min(above, default=None)
+        ties = (load for load in self.loads() if held < load <= close and self._score(load) == 0)
+        refused = min((load for load in ties if self._end(load) == "limit"), default=None)
         return (held, refused) if refused else None
 
     @property

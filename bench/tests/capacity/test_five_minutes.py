@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from pathlib import Path
 
 from pushbench.capacity.asked import Answer, Ask, Sweep
 from pushbench.capacity.finding import FIRST_START, _base_load
 from pushbench.capacity.hinting import hint_of
 from pushbench.capacity.ramping import sweep_seconds
 from pushbench.capacity.searching import Plan
-from pushbench.catalog.suites import read_suites
-from pushbench.foundation.project import Project
+from pushbench.catalog.suites import find_suite
+from tests.bare_checkouts import CHECKOUT
 from tests.capacity.simulated_searches import Search, search
 
 SECONDS = 300.0
@@ -25,7 +24,7 @@ COMPILED_MOST = 0.6
 FAST_MOST = 0.6
 """share of the CPU: beyond it, clients that connect fast are late"""
 
-[SUITE] = [each for each in read_suites(Project.at(Path(__file__).parents[3]).scenarios) if each.id == "whiteboard"]
+SUITE = find_suite(CHECKOUT.scenarios, "whiteboard")
 
 
 class Warming:

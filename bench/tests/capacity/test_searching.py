@@ -237,8 +237,10 @@ def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bo
         ([(1000, True, "carried"), (1200, False, "broken"), *[(1200, False, "carried")] * 2], 1200, None, "time"),
         ([(1000, False, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, None, "time"),
         ([(1000, True, "carried"), (1030, False, "disturbed"), (1030, False, "carried")], 1030, None, "time"),
+        ([(1000, True, "carried"), (1030, False, "disturbed")], 1000, None, "time"),
+        ([(1000, True, "carried"), (1030, False, "generator"), (1030, False, "carried")], 1000, None, "time"),
     ],
-    ids=["tie", "mostly carried", "not close", "not held", "disturbed"],
+    ids=["tie", "mostly carried", "not close", "not held", "disturbed", "only disturbed", "the generator's"],
 )
 def test_without_time_to_decide_the_edge_is_a_held_load_and_one_close_above_that_was_refused(
     answers: list[tuple[int, bool, Answer]], carried: int, refused: int | None, end: str

@@ -64,14 +64,6 @@ def test_a_server_that_gets_cheaper_per_unit_of_load_is_not_asked_in_parts() -> 
     assert then(0.9) == [1030, 1070, 1100, 1140, 1180, 1220]
 
 
-def test_a_load_carried_above_a_refused_one_moves_the_search_above_both() -> None:
-    asked = [Asked(load, hold=False, answer="carried", used=0.9, slow=True) for load in (1000, 1060, 1120)]
-    asked[1] = replace(asked[1], answer="broken")
-    sweep = next_sweep(SWEEPS, asked, AMPLE, cost_of)
-    assert not isinstance(sweep, Found)
-    assert sweep[0].load > 1120
-
-
 def test_the_carried_load_is_held_and_the_refused_one_asked_again_in_one_sweep() -> None:
     done = search(of_clients(1234), SWEEPS, capacity=1234)
     last = done.sweeps[-1]

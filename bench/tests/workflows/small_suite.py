@@ -22,7 +22,7 @@ SHORT = {
 COMPARED = ("delivery_seconds.p50", "connect_late_ratio", "loss_ratio")
 """metrics that a few rounds with few clients decide; a comparison ends when all of them are decided"""
 MEDIAN = {"margin": "15%", "floor": "5ms"}
-"""of a median delivery time; on a busy machine, two medians of 20 clients differ by 1 ms by chance"""
+"""margin of the median delivery time: on a busy machine, two medians of 20 clients differ by 1 ms by chance"""
 
 
 def shorten_profiles(work: Path) -> None:
