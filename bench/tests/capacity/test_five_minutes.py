@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 
+import pytest
+
 from pushbench.capacity.asked import Answer, Ask, Sweep
 from pushbench.capacity.finding import FIRST_START, _base_load
 from pushbench.capacity.hinting import hint_of
@@ -72,6 +74,7 @@ def three_starts(capacity: float, drawn: random.Random) -> list[Search]:
     return found
 
 
+@pytest.mark.slow
 def test_most_pairs_of_searches_end_with_numbers_that_agree() -> None:
     drawn = random.Random(1)
     numbers = agree = 0
