@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
+Answer = Literal["carried", "broken", "generator", "disturbed", "connecting", "unsettled"]
 """carried: within all limits. broken: not. generator: it reached its end before the server did. disturbed: not carried
 while other processes used the machine. connecting: not carried with clients that connect fast, and a limit on
-connecting was broken; a slower ramp may keep the limits"""
+connecting was broken; a slower ramp may keep the limits. unsettled: all limits were kept, but less arrived than was
+due: the window is too short to say whether the queue keeps growing"""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Asked:
     slow: bool = False
     compiled: float | None = None
     """share of the server's CPU time that its compilers used; None where they are not known"""
+
+    @property
+    def refused(self) -> bool:
+        """Whether the server itself may not carry the load."""
+        return self.answer in ("broken", "unsettled")
 
     @property
     def cost(self) -> float | None:

@@ -46,7 +46,7 @@ from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 from pushbench.watching.progress import SearchWatch
 
-RULES = 12
+RULES = 13
 """number of the rules for choosing a load and judging its answer, here and in `searching` and `answering`: other rules
 may find another capacity"""
 FIRST_START = 0.45

@@ -63,9 +63,9 @@ class Probing:
 def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe]:
     """The probes of a sweep, as far as it was played: `Overload` may end it after a load that was carried after all.
 
-    They end with the first load that was refused: the larger ones begin with its queue. Clients that connected too fast
-    refuse nothing, so what the server carries beyond them counts. Each probe but the last one takes until the end of
-    its window.
+    They end with the first load that was refused: the larger ones begin with its queue. An unsettled load was refused
+    if the next one is not carried: its queue kept growing. Clients that connected too fast refuse nothing, so what the
+    server carries beyond them counts. Each probe but the last one takes until the end of its window.
     """
     probes: list[Probe] = []
     before = 0.0
@@ -75,8 +75,11 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
         played = trial.stages[index] if index < len(trial.stages) else None
         if played is None and probes:
             break
-        answered = answer_of(trial, index, asking, slow=step.ask.slowest)
-        if answered.answer != "carried" and any(each.answer != "carried" for each in probes):
+        answered = answer_of(trial, index, asking, slow=step.ask.slowest, hold=step.ask.hold)
+        if probes and probes[-1].answer == "unsettled" and answered.answer in ("broken", "unsettled"):
+            probes[-1] = probes[-1].model_copy(update={"answer": "broken"})
+            break
+        if answered.answer != "carried" and any(each.answer == "connecting" for each in probes):
             break
         ends = played.end_seconds if played else before
         probes.append(
@@ -94,7 +97,7 @@ def probes_of(trial: Trial, steps: Sequence[Step], asking: Asking) -> list[Probe
                 seconds=round(ends - before, 3),
             )
         )
-        if answered.answer not in ("carried", "connecting"):
+        if answered.answer not in ("carried", "connecting", "unsettled"):
             break
         before = ends
     return probes

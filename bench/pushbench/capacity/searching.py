@@ -29,8 +29,8 @@ GALLOP_WITHIN = 1.25
 """factor: a wider gap is not bisected while the result of another start shows where to look"""
 ANSWERS = 2
 """equal answers that a reported load needs"""
-DISTURBED_IS_REFUSED = 2
-"""disturbed answers that count as one refusal"""
+UNSURE_IS_REFUSED = 2
+"""disturbed answers that count as one refusal, or unsettled ones"""
 LEAD_IN_MOST = 0.8
 """share of a load that leads in at most: close to the edge, clients connect slowly"""
 HALF, EIGHTH = 2, 8
@@ -130,7 +130,8 @@ class Votes:
         held = max((load for load in self.loads() if self._score(load) > 0 and self._held(load)), default=0)
         close = held * CLOSE
         ties = (load for load in self.loads() if held < load <= close and self._score(load) == 0)
-        refused = min((load for load in ties if self._end(load) == "limit"), default=None)
+        own = (load for load in ties if self._end(load) == "limit" or self._is_unsettled(load))
+        refused = min(own, default=None)
         return (held, refused) if refused else None
 
     @property
@@ -178,12 +179,12 @@ class Votes:
         return None
 
     def _tie(self, carried: int, refused: int | None) -> Ask | None:
-        """A load between the two that was carried as often as refused, or whose only answer was disturbed. It is held
-        if it was held before, because that is the answer that counts."""
+        """A load between the two that was carried as often as refused, or whose only answer was disturbed or unsettled.
+        It is held if it was held before, because that is the answer that counts, and if it was unsettled."""
         for load in sorted(self.loads(), reverse=True):
             between = carried < load and (refused is None or load < refused)
             if between and self._score(load) == 0:
-                return self.ask(load, hold=any(each.hold for each in self._of(load)))
+                return self.ask(load, hold=any(each.hold or each.answer == "unsettled" for each in self._of(load)))
         return None
 
     def _warming(self) -> int | None:
@@ -198,7 +199,7 @@ class Votes:
             return self._first() if self._was_full() else None
         if not compiles(last) or self.refused is not None:
             return None
-        if last.answer in ("broken", "disturbed"):
+        if last.refused or last.answer == "disturbed":
             return self.carried or max(self.whole(last.load / 2), self.plan.step)
         if last.answer != "carried" or last.load >= self.plan.most:
             return None
@@ -211,7 +212,7 @@ class Votes:
         if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
             return False
         busy = self.plan.hint.cold and (last.used or 0.0) > FULL
-        return (last.answer == "broken" or busy) and len(self.asked) < REPEATS_MOST
+        return (last.refused or busy) and len(self.asked) < REPEATS_MOST
 
     def _first(self) -> int:
         """A share of what another start found: a server that has just begun is slower than later."""
@@ -315,6 +316,9 @@ class Votes:
         asked = self.asked
         return [each for place, each in enumerate(asked) if not was_cold(each, asked[:place], asked[place + 1 :])]
 
+    def _is_unsettled(self, load: int) -> bool:
+        return all(each.answer == "unsettled" for each in self._of(load))
+
     def _held(self, load: int) -> bool:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
 
@@ -324,8 +328,13 @@ class Votes:
 
     def refusals(self, load: int) -> int:
         answers = [each.answer for each in self._of(load)]
-        disturbed = answers.count("disturbed") // DISTURBED_IS_REFUSED
-        return answers.count("broken") + answers.count("generator") + disturbed
+        return self._broken(load) + answers.count("generator") + answers.count("disturbed") // UNSURE_IS_REFUSED
+
+    def _broken(self, load: int) -> int:
+        """How often the server refused the load. An unsettled answer counts where another one shows a refusal."""
+        answers = [each.answer for each in self._of(load)]
+        broken, unsettled = answers.count("broken"), answers.count("unsettled")
+        return broken + (unsettled if broken else unsettled // UNSURE_IS_REFUSED)
 
     def _score(self, load: int) -> int:
         """Answers for the load minus those against it. A longer probe shows more, so its refusal counts twice."""
@@ -335,7 +344,7 @@ class Votes:
     def _end(self, refused: int) -> End:
         """The server's limit, only if most answers agree."""
         answers = [each.answer for each in self._of(refused)]
-        broken, generator = answers.count("broken"), answers.count("generator")
-        if broken > max(generator, answers.count("disturbed") // DISTURBED_IS_REFUSED):
+        generator = answers.count("generator")
+        if self._broken(refused) > max(generator, answers.count("disturbed") // UNSURE_IS_REFUSED):
             return "limit"
         return "generator" if generator else "disturbed"

@@ -98,8 +98,8 @@ def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
     if probe.answer in ("generator", "disturbed"):
         why = probe.findings[0].message if probe.findings else "it was late itself"
         return f"{load}: {'the generator ended' if probe.answer == 'generator' else 'disturbed'}: {why}"
-    again = ", again with a slower ramp" if probe.answer == "connecting" else ""
-    return f"{load}: {_broken_text(probe.broken[0], words)}{again}" if probe.broken else f"{load}: not carried"
+    then = {"connecting": ", again with a slower ramp", "unsettled": ", undecided"}.get(probe.answer, "")
+    return f"{load}: {_broken_text(probe.broken[0], words)}{then}" if probe.broken else f"{load}: not carried"
 
 
 def counted_starts(server: ServerCapacity) -> tuple[list[Start], bool]:

@@ -84,10 +84,12 @@ class Probe(Document):
     )
     hold: bool = Field(description="whether the load was held for longer, to confirm it")
     ramp_seconds: NonNegativeFloat
-    answer: Literal["carried", "broken", "generator", "disturbed", "connecting"] = Field(
+    answer: Literal["carried", "broken", "generator", "disturbed", "connecting", "unsettled"] = Field(
         description="carried: within all limits; broken: not within all limits; generator: the generator reached its "
         "own limits first; disturbed: not carried, while other work disturbed the machine; connecting: not carried "
-        "with clients that connect fast, and a limit on connecting was broken; a slower ramp may keep the limits"
+        "with clients that connect fast, and a limit on connecting was broken; a slower ramp may keep the limits; "
+        "unsettled: within all limits, but less arrived than was due, and the window is too short to say whether the "
+        "queue keeps growing"
     )
     broken: list[Broken] = Field(default=[], max_length=100)
     findings: list[Finding] = Field(default=[], max_length=100, description="reasons to distrust the probe")

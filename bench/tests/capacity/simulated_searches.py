@@ -65,7 +65,8 @@ def search(
     takes: SweepCost = cost_of,
 ) -> Search:
     """A complete search. With `capacity`, the server reports the share of it that is in use; with `compiled`, the share
-    of its CPU time in compilers. `takes` is the time of a sweep."""
+    of its CPU time in compilers. `takes` is the time of a sweep. An unsettled load is refused if the next one is not
+    carried, as in `probing.probes_of`."""
     asked: list[Asked] = []
     asks: list[Ask] = []
     sweeps: list[Sweep] = []
@@ -78,9 +79,13 @@ def search(
             full = capacity() if callable(capacity) else capacity
             used = min(ask.load / full, 1.0) if full else None
             answer = server(ask)
+            if played > 1 and asked[-1].answer == "unsettled" and answer in ("broken", "unsettled"):
+                asked[-1] = replace(asked[-1], answer="broken")
+                asks.pop()
+                break
             share = compiled() if compiled else None
             asked.append(Asked(ask.load, ask.hold, answer, used, ask.slow, share))
-            if answer != "carried":
+            if answer not in ("carried", "unsettled"):
                 break
         sweeps.append(sweep[:played])
         left -= takes(sweep[:played])

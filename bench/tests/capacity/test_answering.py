@@ -82,6 +82,24 @@ def test_limits_end_a_server(metrics: dict[str, Any], word: str, broken: list[st
     assert said(trial(**metrics)) == (word, broken)
 
 
+SLOWLY: dict[str, Any] = {
+    "messages_per_second": 1000.0,
+    "offered_per_second": 10_000.0,
+    "delivery_seconds__p50": 0.15,
+}
+"""with 1.5 % missing, a queue grows by 0.09 s in a window of 6 s, and its limit is 0.5 s"""
+
+
+def test_a_queue_that_grew_a_little_in_a_short_window_decides_nothing() -> None:
+    slowly, faster = trial(**SLOWLY, throughput_per_second=9850.0), trial(**SLOWLY, throughput_per_second=9800.0)
+    assert said(slowly) == ("unsettled", ["throughput_per_second"])
+    assert said(faster) == ("broken", ["throughput_per_second"])
+    assert said(trial(**SLOWLY, throughput_per_second=9850.0, loss_ratio=0.02))[0] == "broken"
+    assert answer_of(slowly, 0, OPEN, slow=True, hold=True).answer == "broken", "a hold is long enough"
+    without = Asking([limit for limit in LIMITS if limit.metric != "delivery_seconds.p95"], ORIGINAL, closed=False)
+    assert said(slowly, without)[0] == "broken", "there is no limit to compare it with"
+
+
 def test_a_longer_ramp_is_no_excuse_twice() -> None:
     assert said(trial(connect_late_ratio=0.02), slow=True)[0] == "broken"
     assert said(trial(connect_late_ratio=0.02, loss_ratio=0.02), slow=True)[0] == "broken"

@@ -12,8 +12,18 @@ from pushbench.records.vocabulary import ORIGINAL
 from tests.capacity.capacities import SEARCH
 from tests.factories import Metrics, make_stage, make_trial
 
-ASKING = Asking([AskedLimit(metric="connect_late_ratio", side="max", value=0.01)], ORIGINAL, closed=False)
+LIMITS = {"connect_late_ratio": 0.01, "delivery_seconds.p95": 0.5}
+ASKING = Asking(
+    [AskedLimit(metric=metric, side="max", value=value) for metric, value in LIMITS.items()], ORIGINAL, closed=False
+)
 LATE = {"connect_late_ratio": 0.02}
+BEHIND: Metrics = {
+    "messages_per_second": 4000.0,
+    "offered_per_second": 40_000.0,
+    "throughput_per_second": 39_500.0,
+    "delivery_seconds.p50": 0.05,
+}
+"""1.25 % are missing"""
 
 
 def played(sweep: Sweep, *metrics: Metrics) -> Trial:
@@ -33,6 +43,22 @@ def test_the_first_load_that_was_refused_is_the_last_probe() -> None:
     sweep = (Ask(1000, slow=True), Ask(1100, slow=True), Ask(1200, slow=True))
     assert answers(sweep, {}, {}, {}) == [(1000, "carried"), (1100, "carried"), (1200, "carried")]
     assert answers(sweep, {}, LATE, {}) == [(1000, "carried"), (1100, "broken")]
+
+
+def test_a_load_with_a_queue_that_grows_slowly_is_refused_only_if_it_grows_under_the_next_one() -> None:
+    sweep = (Ask(4000, slow=True), Ask(4100, slow=True), Ask(4200, slow=True))
+    window = {"begin_seconds": 0.0, "end_seconds": 3.0}
+
+    def found(*metrics: Metrics) -> list[str]:
+        trial = played(sweep, *metrics)
+        trial = trial.model_copy(update={"stages": [each.model_copy(update=window) for each in trial.stages]})
+        return [each.answer for each in probes_of(trial, steps_of(SEARCH, sweep), ASKING)]
+
+    assert found({}, BEHIND, {}) == ["carried", "unsettled", "carried"]
+    assert found({}, BEHIND, BEHIND) == ["carried", "broken"]
+    assert found({}, BEHIND, {"delivery_seconds.p95": 0.6}) == ["carried", "broken"]
+    assert found({}, {}, BEHIND) == ["carried", "carried", "unsettled"], "nothing follows that could show it"
+    assert found(BEHIND, {}, LATE) == ["unsettled", "carried", "broken"]
 
 
 def test_beyond_clients_that_connected_too_fast_what_is_carried_counts() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pushbench.capacity.asked import Answer, Ask, Asked
 from pushbench.capacity.hinting import RESOLUTION, Hint
-from pushbench.capacity.searching import PROBES_MOST, Found, Plan, next_ask
+from pushbench.capacity.searching import PROBES_MOST, Found, Plan, Votes, next_ask
 from pushbench.capacity.sweeping import FINE_MOST
 from tests.capacity.simulated_searches import PLAN, SWEEPS, Server, cost, of_clients, search
 
@@ -160,6 +160,39 @@ def test_a_refusal_that_was_disturbed_is_asked_until_most_answers_are_the_server
     assert short.seconds <= found.seconds / 2
 
 
+def test_an_unsettled_load_is_held_to_decide() -> None:
+    settled = search(lambda ask: "broken" if ask.load > 3000 else "unsettled" if ask.load == 1600 else "carried")
+    asks = [(each.load, each.hold) for each in settled.asks]
+    at = asks.index((1600, False))
+    assert asks[at + 1] == (1600, True)
+
+    def varies(ask: Ask) -> Answer:
+        if ask.load > 3000:
+            return "broken"
+        return "unsettled" if ask.load > 500 and not ask.hold else "carried"
+
+    done = search(varies)
+    assert done.found.end == "limit"
+    assert done.found.carried == pytest.approx(3000, rel=RESOLUTION)
+    grows = search(lambda ask: "carried" if ask.load <= 1000 else "broken" if ask.hold else "unsettled")
+    assert (grows.found.end, grows.found.confirmed) == ("limit", True)
+    assert grows.found.carried == pytest.approx(1000, rel=RESOLUTION)
+
+
+@pytest.mark.parametrize(
+    ("answers", "refusals"),
+    [
+        (["unsettled"], 0),
+        (["unsettled", "unsettled"], 1),
+        (["broken", "unsettled"], 2),
+        (["unsettled", "disturbed"], 0),
+    ],
+)
+def test_an_unsettled_answer_counts_where_another_shows_a_refusal(answers: list[Answer], refusals: int) -> None:
+    votes = Votes(PLAN, [Asked(1000, False, answer) for answer in answers])
+    assert votes.refusals(1000) == refusals
+
+
 def test_a_ramp_that_is_too_fast_for_the_server_is_made_longer() -> None:
     def accepts_slowly(ask: Ask) -> Answer:
         if ask.load > 2000:
@@ -214,7 +247,7 @@ def test_the_last_seconds_hold_a_load_near_the_refused_one(refused: int, held: i
 @pytest.mark.parametrize("seed", range(20))
 def test_it_ends_whatever_is_answered(seed: int, plan: Plan) -> None:
     drawn = random.Random(seed)
-    answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting")
+    answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting", "unsettled")
     done = search(lambda _: drawn.choice(answers), plan)
     assert len(done.asks) <= PROBES_MOST + FINE_MOST
     assert all(PLAN.step <= each.load <= PLAN.most and each.load % PLAN.step == 0 for each in done.asks)
@@ -238,9 +271,19 @@ def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bo
         ([(1000, False, "carried"), (1030, False, "broken"), (1030, False, "carried")], 1000, None, "time"),
         ([(1000, True, "carried"), (1030, False, "disturbed"), (1030, False, "carried")], 1030, None, "time"),
         ([(1000, True, "carried"), (1030, False, "disturbed")], 1000, None, "time"),
+        ([(1000, True, "carried"), (1030, False, "unsettled")], 1000, 1030, "limit"),
         ([(1000, True, "carried"), (1030, False, "generator"), (1030, False, "carried")], 1000, None, "time"),
     ],
-    ids=["tie", "mostly carried", "not close", "not held", "disturbed", "only disturbed", "the generator's"],
+    ids=[
+        "tie",
+        "mostly carried",
+        "not close",
+        "not held",
+        "disturbed",
+        "only disturbed",
+        "unsettled",
+        "the generator's",
+    ],
 )
 def test_without_time_to_decide_the_edge_is_a_held_load_and_one_close_above_that_was_refused(
     answers: list[tuple[int, bool, Answer]], carried: int, refused: int | None, end: str

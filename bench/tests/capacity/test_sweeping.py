@@ -225,7 +225,7 @@ def test_it_ends_in_time_and_says_what_it_knows(seconds: float, hint: Hint | Non
 @pytest.mark.parametrize("seed", range(20))
 def test_a_sweep_only_adds_clients_whatever_is_answered(seed: int) -> None:
     drawn = random.Random(seed)
-    answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting")
+    answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting", "unsettled")
     done = search(lambda _: drawn.choice(answers), SWEEPS)
     for sweep in done.sweeps:
         assert [ask.load for ask in sweep] == sorted({ask.load for ask in sweep})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushbench.metrics.carrying import CapacityResult, probe_sentence, results_of
-from pushbench.records.capacity import ServerCapacity, Start
+from pushbench.records.capacity import Broken, ServerCapacity, Start
 from pushbench.records.load_report import ReportedError
 from pushbench.records.record import Failure, Finding
 from pushbench.records.vocabulary import ORIGINAL, Told
@@ -16,6 +16,7 @@ from pushbench.reporting.capacities import render_capacities
 from tests.capacity.capacities import SEARCH, make_capacity_record, make_probe, make_server, make_start
 
 FULL = {"cpu_cores": 1.9}
+BEHIND = Broken(metric="throughput_per_second", side="min", value=11_900.0, found=11_800.0)
 
 
 def result(starts: Sequence[Start]) -> CapacityResult:
@@ -206,12 +207,14 @@ def test_a_probe_is_a_short_line() -> None:
         make_probe(1200, hold=True),
         make_probe(1200, "broken"),
         make_probe(1200, "broken", failure=Failure(step="load", message="it ended")),
+        make_probe(1200, "unsettled", broken=[BEHIND]),
     ]
     assert [probe_sentence(each, SEARCH, ORIGINAL) for each in said] == [
         "1,200 clients: carried, delivery p95 2.10 ms",
         "1,200 clients held: carried, delivery p95 2.10 ms",
         "1,200 clients: delivery p95 812 ms, limit 500 ms",
         "1,200 clients: the server ended",
+        "1,200 clients: it falls behind, deliveries out 11,800 /s, wanted 11,900 /s, undecided",
     ]
 
 
