@@ -16,7 +16,7 @@ from pushbench.records.capacity import AskedLimit, Broken
 from pushbench.records.record import Finding, StageResult, Trial
 from pushbench.records.vocabulary import Vocabulary
 
-ARRIVED = "throughput_per_second"
+THROUGHPUT = "throughput_per_second"
 KEPT_UP = 0.99
 """of what was due. The rest grows into a queue, and a queue breaks a latency limit only after a while"""
 QUEUED = 0.25
@@ -84,9 +84,7 @@ def answer_of(trial: Trial, index: int, asking: Asking, *, slow: bool, hold: boo
         if reason.stage == index or (reason.stage is None and (broken or last))
     ]
     failed = trial.failure is not None and last
-    answer = _answer(stage, broken, findings, asking, slow=slow, failed=failed)
-    if answer == "broken" and stage and not hold and not failed and _may_settle(stage, broken, asking):
-        answer = "unsettled"
+    answer = _answer(stage, broken, findings, asking, slow=slow, hold=hold, failed=failed)
     return Answered(answer, broken, findings, failed)
 
 
@@ -97,6 +95,7 @@ def _answer(
     asking: Asking,
     *,
     slow: bool,
+    hold: bool,
     failed: bool,
 ) -> Answer:
     codes = {finding.code for finding in findings}
@@ -110,7 +109,7 @@ def _answer(
         return "disturbed"
     if not slow and any(each.metric.startswith(OF_CONNECTING) for each in broken):
         return "connecting"
-    return "broken"
+    return "unsettled" if not hold and _may_settle(stage, broken, asking) else "broken"
 
 
 def broken_limits(stage: StageResult, asking: Asking) -> list[Broken]:
@@ -128,27 +127,27 @@ def broken_limits(stage: StageResult, asking: Asking) -> list[Broken]:
 def _behind(stage: StageResult, words: Vocabulary, *, closed: bool) -> Broken | None:
     """Whether less arrives than is due. A closed load depends on the server's answers: it is behind if none arrive."""
     arrived, due, sent = (
-        stage.metrics.get(name) or 0.0 for name in (ARRIVED, "offered_per_second", "messages_per_second")
+        stage.metrics.get(name) or 0.0 for name in (THROUGHPUT, "offered_per_second", "messages_per_second")
     )
     least = due * KEPT_UP
     if arrived and (closed or arrived >= least or not _queues(stage, words, due - arrived, due / sent if sent else 0)):
         return None
-    return Broken(metric=ARRIVED, side="min", value=least, found=arrived) if due else None
+    return Broken(metric=THROUGHPUT, side="min", value=least, found=arrived) if due else None
 
 
 def _may_settle(stage: StageResult, broken: Sequence[Broken], asking: Asking) -> bool:
     """Whether the server only fell behind, and by little, so that a longer window has to decide."""
     headline = asking.words.headline
     limit = next((each.value for each in asking.limits if each.metric == headline and each.side == "max"), 0.0)
-    if any(each.metric != ARRIVED for each in broken):
+    if any(each.metric != THROUGHPUT for each in broken):
         return False
-    arrived, due = (stage.metrics.get(name) or 0.0 for name in (ARRIVED, "offered_per_second"))
+    arrived, due = (stage.metrics.get(name) or 0.0 for name in (THROUGHPUT, "offered_per_second"))
     return _grown_seconds(stage, due - arrived) < SETTLING * limit
 
 
 def _grown_seconds(stage: StageResult, missing: float) -> float:
     """How much longer the queue is at the end of the window, in seconds of the server's work."""
-    arrived = stage.metrics.get(ARRIVED)
+    arrived = stage.metrics.get(THROUGHPUT)
     return missing * (stage.end_seconds - stage.begin_seconds) / arrived if arrived else inf
 
 

@@ -53,8 +53,8 @@ class Asked:
     """share of the server's CPU time that its compilers used; None where they are not known"""
 
     @property
-    def refused(self) -> bool:
-        """Whether the server itself may not carry the load."""
+    def by_server(self) -> bool:
+        """Whether the server did not carry the load, or may not have, and nothing else is the reason."""
         return self.answer in ("broken", "unsettled")
 
     @property

@@ -199,7 +199,7 @@ class Votes:
             return self._first() if self._was_full() else None
         if not compiles(last) or self.refused is not None:
             return None
-        if last.refused or last.answer == "disturbed":
+        if last.by_server or last.answer == "disturbed":
             return self.carried or max(self.whole(last.load / 2), self.plan.step)
         if last.answer != "carried" or last.load >= self.plan.most:
             return None
@@ -212,7 +212,7 @@ class Votes:
         if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
             return False
         busy = self.plan.hint.cold and (last.used or 0.0) > FULL
-        return (last.refused or busy) and len(self.asked) < REPEATS_MOST
+        return (last.by_server or busy) and len(self.asked) < REPEATS_MOST
 
     def _first(self) -> int:
         """A share of what another start found: a server that has just begun is slower than later."""

@@ -53,9 +53,9 @@ def was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) -
     """Whether the server refused the load only because it was cold: it compiled, or it used clearly less per unit of
     load later. If it used as little before, it was warm: clients that connect late, or again, use CPU of their own.
     """
-    if (refusal.refused or refusal.answer == "disturbed") and compiles(refusal):
+    if (refusal.by_server or refusal.answer == "disturbed") and compiles(refusal):
         return not any(_was_warm(each) and each.load * WITHIN >= refusal.load for each in earlier)
-    if not refusal.refused or not refusal.cost:
+    if not refusal.by_server or not refusal.cost:
         return False
     before, after = (min(costs(asked), default=math.inf) for asked in (earlier, later))
     return after < WARMER * min(refusal.cost, before)

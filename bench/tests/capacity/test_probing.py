@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pushbench.capacity.answering import Asking
 from pushbench.capacity.asked import Ask, Sweep
 from pushbench.capacity.probing import probes_of
@@ -46,10 +48,10 @@ def test_the_first_load_that_was_refused_is_the_last_probe() -> None:
 
 
 def test_a_load_with_a_queue_that_grows_slowly_is_refused_only_if_it_grows_under_the_next_one() -> None:
-    sweep = (Ask(4000, slow=True), Ask(4100, slow=True), Ask(4200, slow=True))
+    asks = (Ask(4000, slow=True), Ask(4100, slow=True), Ask(4200, slow=True))
     window = {"begin_seconds": 0.0, "end_seconds": 3.0}
 
-    def found(*metrics: Metrics) -> list[str]:
+    def found(*metrics: Metrics, sweep: Sweep = asks) -> list[str]:
         trial = played(sweep, *metrics)
         trial = trial.model_copy(update={"stages": [each.model_copy(update=window) for each in trial.stages]})
         return [each.answer for each in probes_of(trial, steps_of(SEARCH, sweep), ASKING)]
@@ -59,6 +61,7 @@ def test_a_load_with_a_queue_that_grows_slowly_is_refused_only_if_it_grows_under
     assert found({}, BEHIND, {"delivery_seconds.p95": 0.6}) == ["carried", "broken"]
     assert found({}, {}, BEHIND) == ["carried", "carried", "unsettled"], "nothing follows that could show it"
     assert found(BEHIND, {}, LATE) == ["unsettled", "carried", "broken"]
+    assert found(BEHIND, {}, sweep=(replace(asks[0], hold=True), asks[1])) == ["broken"], "a hold is long enough"
 
 
 def test_beyond_clients_that_connected_too_fast_what_is_carried_counts() -> None:

@@ -272,6 +272,7 @@ def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bo
         ([(1000, True, "carried"), (1030, False, "disturbed"), (1030, False, "carried")], 1030, None, "time"),
         ([(1000, True, "carried"), (1030, False, "disturbed")], 1000, None, "time"),
         ([(1000, True, "carried"), (1030, False, "unsettled")], 1000, 1030, "limit"),
+        ([(1000, True, "carried"), *[(1030, False, "unsettled")] * 2], 1000, 1030, "limit"),
         ([(1000, True, "carried"), (1030, False, "generator"), (1030, False, "carried")], 1000, None, "time"),
     ],
     ids=[
@@ -282,6 +283,7 @@ def test_without_time_to_hold_a_load_its_edge_is_near_and_not_confirmed(held: bo
         "disturbed",
         "only disturbed",
         "unsettled",
+        "unsettled twice",
         "the generator's",
     ],
 )

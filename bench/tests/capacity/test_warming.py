@@ -105,6 +105,25 @@ def test_with_room_a_server_that_compiles_gets_more_than_before_and_not_the_hint
         assert ask.load == load
 
 
+@pytest.mark.parametrize("answer", ["broken", "unsettled", "disturbed"])
+def test_a_cold_server_goes_back_to_what_it_carried(answer: Answer) -> None:
+    asked = [Asked(1000, False, "carried", 0.5), Asked(2000, False, answer, 1.0, compiled=0.3)]
+    assert next_ask(PLAN, asked, AMPLE, cost) == Ask(1000)
+
+
+@pytest.mark.parametrize("answer", ["broken", "unsettled"])
+def test_a_later_start_repeats_the_half_that_it_did_not_carry(answer: Answer) -> None:
+    plan = replace(PLAN, hint=Hint(3000))
+    assert next_ask(plan, [Asked(1500, False, answer, 1.0)], AMPLE, cost) == Ask(1500)
+
+
+@pytest.mark.parametrize(("answer", "cold"), [("broken", True), ("unsettled", True), ("generator", False)])
+def test_an_answer_of_a_server_that_took_clearly_less_later_was_cold(answer: Answer, cold: bool) -> None:
+    later = [Asked(1000, False, "carried", 0.5)]
+    assert was_cold(Asked(1000, False, answer, 1.0), [], later) is cold
+    assert was_cold(Asked(1000, False, answer, 1.0, compiled=0.3), [], []) is cold
+
+
 @pytest.mark.parametrize(
     ("compiled", "refused"),
     [(None, 2000), (0.0, 2000), (COMPILING, 2000), (0.11, None)],
