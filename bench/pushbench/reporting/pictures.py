@@ -14,7 +14,7 @@ from math import ceil, floor, log10
 from pushbench.reporting.looks import DARK, DARK_LINES, LIGHT, LIGHT_LINES, PATTERNS, Look, marker
 
 WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 70, 24, 18, 38
+LEFT, RIGHT, TOP, BOTTOM = 94, 24, 18, 38
 HEADING = 46
 """height of the heading of a standalone picture"""
 FONT = 12

@@ -15,6 +15,7 @@ from pushbench.reporting.pictures import (
     FONT,
     HEIGHT,
     LEFT,
+    LETTER,
     RIGHT,
     TOP,
     WIDTH,
@@ -109,6 +110,12 @@ def test_no_text_is_cut_at_the_right() -> None:
     svg = draw(replace(make_chart(1.0, 2.0), marks=[(0.0, "2026-11-01"), (1.0, "2026-11-23")]))
     assert f'x="{WIDTH - 2}" y="{HEIGHT - 22}" text-anchor="end"' in svg
     assert 'text-anchor="middle"' in svg, "where there is room, below the point"
+
+
+def test_no_text_is_cut_at_the_left() -> None:
+    found = labels(draw(replace(make_chart(0.0021, 0.024), said="{:.4f} cores".format)))
+    assert "0.0050 cores" in found
+    assert max(map(len, found)) * LETTER <= LEFT - 6
 
 
 def test_a_place_of_the_axis_has_its_name() -> None:
